@@ -144,10 +144,12 @@ class Decoder(DecoderLayer):
 
 @dataclass(frozen=True, kw_only=True)
 class SavedModel:
-    """A model that `celosia build` has saved: it has its sizes and its calibration."""
+    """A model that `celosia build` has saved: it has its calibration, and some sizes."""
 
     input: Path | None = None
     """Its inputs, in an .npz file."""
+    dim: tuple[str, ...] = ()
+    """Sizes, each as ``NAME=N``: those that a file leaves open, or some that one is saved for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,8 +167,6 @@ class HeldModel(SavedModel):
 class ModelFile(SavedModel):
     """A model of another tool."""
 
-    dim: tuple[str, ...] = ()
-    """Sizes that the file leaves open, each as ``NAME=N``."""
     set_input: tuple[str, ...] = ()
     """Inputs that are a number in all of their elements, each as ``NAME=VALUE``."""
     calibrate: Path | None = None

@@ -31,7 +31,7 @@ def held(
     job = job_of(name, details, hardware, tell)
     assert isinstance(job, ModelJob)
     model, inputs = BytesIO(), BytesIO()
-    save_prepared(job.prepared, model)
+    save_prepared([job.prepared], model)
     if job.given is not None:
         given: dict[str, Any] = {**job.given}
         np.savez(inputs, **given)

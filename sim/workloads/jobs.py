@@ -20,7 +20,8 @@ from celosia.sim.workloads.models.prepare import (
     prepare,
 )
 from celosia.sim.workloads.models.rewriting import rewritten
-from celosia.sim.workloads.models.saved_model import load_prepared
+from celosia.sim.workloads.models.samples import input_types
+from celosia.sim.workloads.models.saved_model import chosen, load_prepared
 from celosia.sim.workloads.product_workloads import Operator
 from celosia.sim.workloads.workload_kinds import GraphWorkload, ProductWorkload
 from celosia.sim.workloads.workloads import (
@@ -30,6 +31,7 @@ from celosia.sim.workloads.workloads import (
     is_model,
 )
 from celosia.sw.compiler.costs import Costs
+from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.ir.graph import Graph
 from celosia.sw.planning.problems import graph_of
 
@@ -96,6 +98,8 @@ class _Prepare:
     """What it is rewritten for; None: it is not."""
     files: tuple[tuple[int, int] | None, ...]
     """Sizes and times of its files."""
+    types: tuple[tuple[str, TensorType], ...] | None
+    """What the inputs of a saved model are; None: there are none."""
     tell: Progress = field(compare=False)
 
     @classmethod
@@ -112,12 +116,16 @@ class _Prepare:
         path, alone = Path(name), replace(details, input=None)
         calibration = details.calibrate if isinstance(details, ModelFile) else None
         files = () if isinstance(details, HeldModel) else (path, calibration)
+        types = None
+        if details.input is not None and not isinstance(details, ModelFile):
+            types = tuple(input_types(details.input).items())
         return cls(
             path=path,
             details=alone,
             seed=hardware[1].seed,
             hardware=hardware if optimize else None,
             files=tuple(_identity(each) for each in files if each is not None),
+            types=types,
             tell=tell,
         )
 
@@ -147,7 +155,7 @@ def _prepared(asked: _Prepare) -> Prepared:
         return prepare(run, asked.seed, asked.tell)
     held = details if isinstance(details, HeldModel) else None
     path = asked.path if held is None else _kept(f"{held.digest}.plan", held.model)
-    prepared = load_prepared(path)
+    prepared = chosen(load_prepared(path), str(asked.path), parse_sizes(details.dim), asked.types)
     return prepared if hardware is None else _rewritten(prepared, *hardware, asked.tell)
 
 

@@ -80,7 +80,7 @@ def details_for(name: str, options: Mapping[str, Any]) -> Details | None:
         if option not in known:
             text = f"--{option.replace('_', '-')} is no option of {name}"
             saved = kind is SavedModel and option in option_names(ModelFile)
-            raise InputError(text + ", which has its sizes and its calibration" * saved)
+            raise InputError(text + ", which has its calibration" * saved)
     return None if kind is None else details_of(kind, options)
 
 

@@ -67,9 +67,13 @@ class Expand(Pass):
 
     def apply(self, compiled: CompiledGraph) -> CompiledGraph:
         """`compiled` with operations on local rows."""
-        graph, plan = compiled.graph, compiled.plan
-        whole = with_spills(with_affines(graph, compiled.config.dim), plan)
-        return replace(compiled, ops=tuple(expand(plan, graph)), graph=whole)
+        ops = tuple(expand(compiled.plan, compiled.graph))
+        return replace(compiled, ops=ops, graph=self.with_constants(compiled))
+
+    @staticmethod
+    def with_constants(compiled: CompiledGraph) -> Graph:
+        """The graph with what its plan needs beside."""
+        return with_spills(with_affines(compiled.graph, compiled.config.dim), compiled.plan)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
 """`celosia build`: a model as a file that runs without the one that it was made from."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Final
@@ -16,19 +16,19 @@ from celosia.sim.command.outputs.plan_report import planned_program
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.output import check_destination, open_atomically
 from celosia.sim.support.problems import InputError
+from celosia.sim.support.progress import Progress
 from celosia.sim.support.words import counted
 from celosia.sim.workloads.models.decided import Decided
 from celosia.sim.workloads.models.prepare import (
     ModelRun,
     Prepared,
     parse_fixed,
-    parse_sizes,
-    prepare,
+    parse_profiles,
+    prepare_profiles,
 )
 from celosia.sim.workloads.models.saved_model import SAVED_SUFFIX, save_prepared
-from celosia.sim.workloads.quantized import published_model
-from celosia.sw.quantize.encoders.encoder_file import save_encoder
-from celosia.sw.quantize.ranges import Clip
+from celosia.sim.workloads.published_encoder import published_profiles
+from celosia.sw.compiler.pipeline import Decide, compile_graph
 
 __all__ = ["build"]
 
@@ -40,7 +40,7 @@ def build(
         Path,
         typer.Argument(
             metavar="MODEL.onnx|minilm",
-            help="An ONNX file, or the published MiniLM for any texts.",
+            help="An ONNX file, or the published MiniLM: --dim tokens=N (16).",
         ),
     ],
     *,
@@ -58,47 +58,65 @@ def build(
 ) -> None:
     """Quantize a model, and save all that `celosia run MODEL.plan` needs.
 
-    Its plans are decided for this configuration and memory; on others, a run decides anew.
-    An encoder's plan, such as that of `minilm`, is for `celosia run encoder --model MODEL.plan`.
+    Its plans are decided and its programs compiled for this configuration and memory; on others, a
+    run decides anew. With several --dim of one name, it is for each of these sizes. The published
+    MiniLM is for `celosia run encoder --model MODEL.plan`, too: for texts of any lengths.
     """
     if output.suffix != SAVED_SUFFIX:
         raise InputError(f"-o {output}: the name of a plan ends with {SAVED_SUFFIX}")
     check_destination(output)
-    if str(model) == _PUBLISHED:
-        given = {"dim": sizes, "set-input": fixed, "calibrate": calibration}
-        _check_published(given | {"preset": preset, "set": overrides})
-        _build_published(output, clip)
-        return
-    config = resolve_config(preset or "base", overrides or ())
-    timing = MemoryTiming(latency=latency, bytes_per_cycle=rate)
-    job = ModelRun(
-        model, parse_sizes(sizes or ()), calibration, clip, fixed=parse_fixed(fixed or ())
+    hardware = (
+        resolve_config(preset or "base", overrides or ()),
+        MemoryTiming(latency=latency, bytes_per_cycle=rate),
     )
+    profiles, job = parse_profiles(sizes or ()), ModelRun(model, {}, calibration, clip)
+    job = replace(job, fixed=parse_fixed(fixed or ()))
     with progress_bar() as tell:
-        prepared = prepare(job, 0, tell)
-        tell("comparing programs", None)
-        prepared = replace(prepared, decided=_decided(prepared, config, timing))
+        if str(model) == _PUBLISHED:
+            _check_published({"set-input": fixed, "calibrate": calibration})
+            prepared = published_profiles(profiles, clip, tell)
+        else:
+            prepared = prepare_profiles(job, profiles, 0, tell)
+        prepared = tuple(replace(each, decided=_decided(each, hardware, tell)) for each in prepared)
     with open_atomically(output) as file:
-        save_prepared(prepared, file)
+        programs = save_prepared(prepared, file)
+    _tell(output, prepared, programs)
+
+
+def _tell(output: Path, prepared: Sequence[Prepared], programs: int) -> None:
+    """Say what was written."""
     console = table_console(None)
-    for note in prepared.notes:
+    for note in dict.fromkeys(note for each in prepared for note in each.notes):
         console.print(f"note: {note}", markup=False)
+    segments = counted(sum(len(each.model.segments) for each in prepared), "segment")
+    sizes = f" for {counted(len(prepared), 'size')}" if len(prepared) > 1 else ""
+    share = prepared[0].placement.accelerator_mac_share
     console.print(
-        f"{output}: {counted(len(prepared.model.segments), 'segment')}, "
-        f"{counted(output.stat().st_size, 'byte')}; "
-        f"{prepared.placement.accelerator_mac_share:.2%} of its multiply-accumulates are the "
+        f"{output}: {segments}{sizes}, {counted(output.stat().st_size, 'byte')}, of which programs "
+        f"are {programs:,} before they are packed; {share:.2%} of its multiply-accumulates are the "
         "accelerator's",
         markup=False,
     )
 
 
-def _decided(prepared: Prepared, config: AcceleratorConfig, timing: MemoryTiming) -> Decided:
-    """The plans of all segments.  Raises `InputError` for what the accelerator cannot do."""
+def _decided(
+    prepared: Prepared, hardware: tuple[AcceleratorConfig, MemoryTiming], tell: Progress
+) -> Decided:
+    """Plans and programs of all segments.  Raises `InputError` for what cannot be compiled."""
+    tell("comparing programs", None)
     try:
-        found = [planned_program(each.graph, config, timing) for each in prepared.model.segments]
+        found = [
+            compile_graph(
+                each.graph,
+                hardware[0],
+                Decide(planned_program(each.graph, *hardware).plan),
+                timing=hardware[1],
+            )
+            for each in prepared.model.segments
+        ]
     except ValueError as error:
         raise InputError(str(error)) from None
-    return Decided.on(config, timing, [each.plan for each in found])
+    return Decided.on(*hardware, found)
 
 
 def _check_published(given: Mapping[str, object]) -> None:
@@ -106,17 +124,5 @@ def _check_published(given: Mapping[str, object]) -> None:
     for name, value in given.items():
         if value:
             raise InputError(
-                f"--{name}: not with {_PUBLISHED}, whose plan is for texts of any lengths and for "
-                "any configuration, calibrated on the project's texts"
+                f"--{name}: not with {_PUBLISHED}, which is calibrated on the project's texts"
             )
-
-
-def _build_published(output: Path, clip: Clip) -> None:
-    with progress_bar() as tell:
-        model = published_model(tell, clip)
-    with open_atomically(output) as file:
-        save_encoder(model, file)
-    table_console(None).print(
-        f"{output}: an encoder of {model.shape}, {counted(output.stat().st_size, 'byte')}",
-        markup=False,
-    )

@@ -22,6 +22,8 @@ from celosia.sim.workloads.models.input_ranges import far_outside
 from celosia.sim.workloads.models.model_job import ModelJob
 from celosia.sim.workloads.models.prepare import Prepared
 from celosia.sw.compiler.compiled import CompiledGraph
+from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.compiler.saved_program import SavedProgram
 from celosia.sw.driver.device import Device
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.frontend.nn.operators.operator import Array, GraphError
@@ -72,7 +74,10 @@ class ModelRunner:
     def compile(self, job: ModelJob) -> list[CompiledGraph]:
         """The programs of all segments.  Raises `InputError`."""
         found = enumerate(zip(job.graphs, self.options.plans(job), strict=True))
-        return [self._program(number, graph, plan) for number, (graph, plan) in found]
+        return [
+            self._program(number, graph, plan, job.program(number, graph, plan))
+            for number, (graph, plan) in found
+        ]
 
     def run(
         self, given: Mapping[str, Array], notes: Sequence[str] = ()
@@ -121,12 +126,27 @@ class ModelRunner:
         known = [each for each in cycles if each is not None]
         return outputs, sum(known) if len(known) == len(cycles) else None
 
-    def _program(self, number: int, graph: Graph, plan: Plan | None) -> CompiledGraph:
-        """The program of a segment."""
+    def _program(
+        self, number: int, graph: Graph, plan: Plan | None, saved: SavedProgram | None = None
+    ) -> CompiledGraph:
+        """The program of a segment: what is `saved`, unless tensors share memory."""
         if graph.ops not in self._programs:
-            compiled = compile_one(graph, plan, self.options, self.tell, f"segment {number}")
+            name = f"segment {number}"
+            if saved is None or self.options.compiling.reuse_memory:
+                compiled = compile_one(graph, plan, self.options, self.tell, name)
+            else:
+                compiled = self._taken_up(name, graph, saved)
             self._programs[graph.ops] = compiled
         return self._programs[graph.ops]
+
+    def _taken_up(self, name: str, graph: Graph, saved: SavedProgram) -> CompiledGraph:
+        """A program that was compiled when the model was built."""
+        self.tell(f"reading the program of {name}", None)
+        try:
+            timing = self.options.target.timing
+            return compile_graph(graph, self.config, *saved.passes(), timing=timing)
+        except ValueError as error:
+            raise InputError(f"{self.options.workload}: program of {name}: {error}") from None
 
     def _open(self, memory_bytes: int) -> Device:
         return open_for(self.opener, self.options.target, self.config, memory_bytes, self.tell)

@@ -10,6 +10,7 @@ from celosia.isa.memory import MemoryTiming
 from celosia.sim.support.problems import InputError
 from celosia.sim.workloads.models.prepare import Prepared
 from celosia.sim.workloads.models.samples import read_inputs
+from celosia.sw.compiler.saved_program import SavedProgram
 from celosia.sw.frontend.nn.operators.operator import Array, GraphError
 from celosia.sw.frontend.nn.random_inputs import random_inputs
 from celosia.sw.ir.graph import Graph
@@ -77,6 +78,16 @@ class ModelJob:
             return tuple(segment.graph for segment in self.prepared.model.segments)
         return tuple(case.graph for case in self.cases)
 
+    def program(self, number: int, graph: Graph, plan: Plan | None) -> SavedProgram | None:
+        """What was compiled of a segment by `plan`; None: other hardware or masks compile anew."""
+        prepared = self.prepared
+        decided, segments = prepared.decided, prepared.model.segments
+        if decided is None or not decided.programs or decided.difference(*self.hardware):
+            return None
+        found = decided.programs[number]
+        same = graph.ops == segments[number].graph.ops
+        return found if same and plan == found.plan else None
+
     @property
     def plans(self) -> tuple[Plan | None, ...]:
         """What a saved model has decided for `graphs`; None: other hardware or masks decide anew.
@@ -106,6 +117,8 @@ def model_job(
     notes = ()
     if (decided := prepared.decided) and (difference := decided.difference(*hardware)):
         notes = (f"planned anew: what is saved was decided for {difference}",)
+    elif decided and decided.outdated:
+        notes = ("compiled anew: its programs are of another version of the compiler",)
     if inputs is not None:
         return ModelJob(name, prepared, read_inputs(inputs, prepared.model, name), hardware, notes)
     if prepared.graph is None:

@@ -1,7 +1,9 @@
 """A model of another tool as segments of integers: imported, recognized, quantized."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 from typing import Final
 
@@ -17,9 +19,10 @@ from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import Array
 from celosia.sw.frontend.nn.random_inputs import random_inputs
 from celosia.sw.frontend.recognize.masks import is_right_padded
-from celosia.sw.frontend.recognize.recognize import recognize
+from celosia.sw.frontend.recognize.recognize import Recognized, recognize
 from celosia.sw.frontend.said_ranges import said_ranges
 from celosia.sw.quantize.graphs.calibrate import calibrate
+from celosia.sw.quantize.graphs.files.model_file import Calibrated
 from celosia.sw.quantize.graphs.quantized import QuantizedGraph, instantiate, padded_masks
 from celosia.sw.quantize.ranges import Clip
 from celosia.sw.quantize.units.find_units import find_units
@@ -30,13 +33,20 @@ __all__ = [
     "Prepared",
     "other_masks",
     "parse_fixed",
+    "parse_profiles",
     "parse_sizes",
     "prepare",
+    "prepare_profiles",
     "random_samples",
 ]
 
+Sizes = Mapping[str, int]
+"""Sizes of inputs, by their names."""
+
 _RANDOM_SAMPLES: Final = 8
 """Samples to calibrate on, where none are given."""
+_MOST_PROFILES: Final = 64
+"""The most sizes that a model is saved for."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +54,7 @@ class ModelRun:
     """A model's file, and what it is quantized with."""
 
     path: Path
-    sizes: Mapping[str, int]
+    sizes: Sizes
     calibration: Path | Mapping[str, Array] | None = None
     """An .npz file, or what is in it."""
     clip: Clip = "error"
@@ -68,55 +78,144 @@ class Prepared:
     """The least and the largest number of each input in calibration."""
     decided: Decided | None = None
     """The plans of a saved model; None: they are decided when it is compiled."""
+    sizes: Sizes = field(default_factory=dict)
+    """The sizes that were bound, by their names."""
+    calibrated: Calibrated | None = None
+    """What `model` is made of; None: it was rewritten, and is not saved."""
 
 
 def prepare(job: ModelRun, seed: int, tell: Progress = silent) -> Prepared:
     """Import and quantize a model.  Raises `InputError` and `ImportProblem`."""
-    importer = import_extra("celosia.sw.frontend.importer.import_model", "onnx")
-    tell(f"importing {job.path}", None)
-    imported = importer.import_model(job.path, job.sizes, job.fixed)
-    tell("recognizing operators", None)
-    recognized, notes = recognize(imported.graph), list(imported.notes)
-    if job.calibration is None:
-        notes.append("calibrated on random data: give --calibrate for the accuracy of real data")
-        samples = random_samples(recognized.graph, seed)
-    else:
-        samples = read_samples(job.calibration, imported.graph)
-        other = other_masks(recognized.graph, samples)
-        if other:
-            notes.append(f"{', '.join(other)}: not padded on the right: added to scores")
-            recognized = recognize(imported.graph, padded=False)
-    notes += recognized.faults
-    graph = recognized.graph
+    if job.costs is None:
+        (prepared,) = prepare_profiles(job, [job.sizes], seed, tell)
+        return prepared
+    source = _Source(job, [job.sizes], tell)
+    samples = source.samples(seed)
+    with _naming(job.path):
+        done = rewriting("model")(
+            source.graph(0),
+            samples,
+            job.costs,
+            said=source.said(0),
+            progress=search_progress(tell),
+        )
+    source.recognized[0] = replace(source.recognized[0], graph=done.floats.graph)
+    return source.prepared(0, done.model, samples)
+
+
+def prepare_profiles(
+    job: ModelRun, profiles: Sequence[Sizes], seed: int, tell: Progress = silent
+) -> tuple[Prepared, ...]:
+    """Import a model for each of some sizes, and quantize them alike: `job` has other options.
+
+    Samples to calibrate on are of one of these sizes.  Raises `InputError` and `ImportProblem`.
+    """
+    source, found = _Source(job, profiles, tell), []
+    samples = source.samples(seed)
+    number = source.calibrated
+    with _naming(job.path):
+        formats = calibrate(
+            lambda _: source.graph(number),
+            samples,
+            lambda what, done, total: tell(f"{what}: {done} of {total}", None),
+            source.said(number),
+            clip=job.clip,
+        )
+        for each in range(len(profiles)):
+            graph = source.graph(each)
+            prepared = source.prepared(each, instantiate(graph, formats), samples)
+            calibrated = Calibrated(graphs=(graph,), formats=formats)
+            found.append(replace(prepared, calibrated=calibrated))
+    return tuple(found)
+
+
+class _Source:
+    """A model that is imported for some sizes, and recognized."""
+
+    def __init__(self, job: ModelRun, profiles: Sequence[Sizes], tell: Progress):
+        self.job, self.profiles, self.tell = job, profiles, tell
+        importer = import_extra("celosia.sw.frontend.importer.import_model", "onnx")
+        tell(f"importing {job.path}", None)
+        self.imported = [importer.import_model(job.path, each, job.fixed) for each in profiles]
+        tell("recognizing operators", None)
+        self.recognized: list[Recognized] = [recognize(each.graph) for each in self.imported]
+        self.notes: tuple[str, ...] = ()
+        self.calibrated = 0
+        """The number of the sizes that samples have."""
+
+    def graph(self, number: int) -> FloatGraph:
+        """The recognized graph of some sizes."""
+        return self.recognized[number].graph
+
+    def said(self, number: int) -> Mapping[str, tuple[float, float]]:
+        """The ranges that the file says its tensors have."""
+        imported = self.imported[number]
+        return said_ranges(imported.graph, imported.ranges)
+
+    def samples(self, seed: int) -> list[dict[str, Array]]:
+        """What the model is calibrated on.
+
+        With masks in it that are not padded on the right, all graphs are recognized so.
+        """
+        given = self.job.calibration
+        if given is None:
+            self.notes = (
+                "calibrated on random data: give --calibrate for the accuracy of real data",
+            )
+            return random_samples(self.graph(0), seed)
+        samples = self._given(given)
+        if other := other_masks(self.graph(self.calibrated), samples):
+            self.notes = (f"{', '.join(other)}: not padded on the right: added to scores",)
+            self.recognized = [recognize(each.graph, padded=False) for each in self.imported]
+        return samples
+
+    def _given(self, given: Path | Mapping[str, Array]) -> list[dict[str, Array]]:
+        """Samples of the first sizes that they fit.  Raises `InputError`."""
+        problems = []
+        for number, each in enumerate(self.imported):
+            try:
+                samples = read_samples(given, each.graph)
+            except InputError as problem:
+                problems.append(problem)
+            else:
+                self.calibrated = number
+                return samples
+        raise problems[0]
+
+    def prepared(
+        self, number: int, model: QuantizedGraph, samples: Sequence[Mapping[str, Array]]
+    ) -> Prepared:
+        """The model of some sizes.  Raises `InputError` if the accelerator has no part of it."""
+        imported, recognized = self.imported[number], self.recognized[number]
+        graph, notes = recognized.graph, [*imported.notes, *self.notes, *recognized.faults]
+        if not model.segments:
+            types, reason = graph.types(), "nothing of it is for the accelerator"
+            if not any(types[tensor].size for tensor in graph.outputs.values()):
+                names = ", ".join(graph.outputs)
+                reason = f"its outputs ({names}) have no elements: give other sizes"
+            raise InputError(f"{self.job.path}: {reason}")
+        units = find_units(graph)
+        if self.job.calibration is not None and number == self.calibrated:
+            notes += few_rows(graph, units, model.masks, samples)
+        return Prepared(
+            model=model,
+            placement=place(imported.graph, recognized, units),
+            notes=(*notes, *model.notes),
+            graph=graph,
+            ranges=input_ranges(model.inputs, samples),
+            sizes=self.profiles[number],
+        )
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Raise `InputError` that names the model's file for what keeps it from being quantized."""
     try:
-        said = said_ranges(imported.graph, imported.ranges)
-        if job.costs is None:
-            formats = calibrate(
-                lambda _: graph,
-                samples,
-                lambda what, done, total: tell(f"{what}: {done} of {total}", None),
-                said,
-                clip=job.clip,
-            )
-            model = instantiate(graph, formats)
-        else:
-            done = rewriting("model")(
-                graph, samples, job.costs, said=said, progress=search_progress(tell)
-            )
-            model, recognized = done.model, replace(recognized, graph=done.floats.graph)
+        yield
+    except InputError:
+        raise
     except ValueError as error:
-        raise InputError(f"{job.path}: {error}") from None
-    if not model.segments:
-        types, reason = graph.types(), "nothing of it is for the accelerator"
-        if not any(types[tensor].size for tensor in graph.outputs.values()):
-            reason = f"its outputs ({', '.join(graph.outputs)}) have no elements: give other sizes"
-        raise InputError(f"{job.path}: {reason}")
-    units = find_units(recognized.graph)
-    if job.calibration is not None:
-        notes += few_rows(recognized.graph, units, model.masks, samples)
-    placement = place(imported.graph, recognized, units)
-    ranges = input_ranges(model.inputs, samples)
-    return Prepared(model, placement, (*notes, *model.notes), graph, ranges)
+        raise InputError(f"{path}: {error}") from None
 
 
 def random_samples(graph: FloatGraph, seed: int) -> list[dict[str, Array]]:
@@ -147,6 +246,22 @@ def parse_sizes(texts: Sequence[str]) -> dict[str, int]:
         if found.setdefault(name, int(size)) != int(size):
             raise InputError(f"--dim {text}: {name} is {found[name]} already")
     return found
+
+
+def parse_profiles(texts: Sequence[str]) -> tuple[dict[str, int], ...]:
+    """The sizes that ``NAME=N`` bind, once for each combination of those given of each name.
+
+    Raises `InputError`.
+    """
+    found: dict[str, list[int]] = {}
+    for text in texts:
+        for name, size in parse_sizes([text]).items():
+            if size not in found.setdefault(name, []):
+                found[name].append(size)
+    combined = [dict(zip(found, sizes, strict=True)) for sizes in product(*found.values())]
+    if len(combined) > _MOST_PROFILES:
+        raise InputError(f"--dim: {len(combined)} sizes are more than {_MOST_PROFILES}")
+    return tuple(combined)
 
 
 def parse_fixed(texts: Sequence[str]) -> dict[str, str]:

@@ -8,10 +8,10 @@ import numpy as np
 from celosia.sim.support.problems import InputError
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import Array, GraphError, TensorType
-from celosia.sw.quantize.graphs.files.archives import read_npz
+from celosia.sw.quantize.graphs.files.archives import npz_types, read_npz
 from celosia.sw.quantize.graphs.quantized import QuantizedGraph, check_types
 
-__all__ = ["read_inputs", "read_samples"]
+__all__ = ["input_types", "read_inputs", "read_samples"]
 
 
 def read_samples(given: Path | Mapping[str, Array], graph: FloatGraph) -> list[dict[str, Array]]:
@@ -48,6 +48,14 @@ def _check_samples(path: object, types: Mapping[str, TensorType], graph: FloatGr
         counts[name] = found.shape[0]
     if len(set(counts.values())) != 1 or 0 in counts.values():
         raise InputError(f"{path}: its arrays have {counts} samples: one number, not 0, is needed")
+
+
+def input_types(path: Path) -> dict[str, TensorType]:
+    """What the arrays of an .npz file are, by their names.  Raises `InputError`."""
+    try:
+        return npz_types(path)
+    except ValueError as error:
+        raise InputError(str(error)) from None
 
 
 def read_inputs(path: Path, model: QuantizedGraph, workload: str) -> dict[str, Array]:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from celosia.sw.frontend.nn.builder import GraphBuilder
-from celosia.sw.frontend.nn.graph import FloatGraph
-from celosia.sw.frontend.nn.operators.operator import TensorType
+from celosia.sw.frontend.nn.graph import FloatGraph, Node
+from celosia.sw.frontend.nn.operators.operator import GraphError, TensorType, expect
 from celosia.sw.reference.encoder import (
     EPSILON,
     EncoderShape,
@@ -17,7 +17,7 @@ from celosia.sw.reference.encoder import (
     segments,
 )
 
-__all__ = ["Norms", "encoder_float_graph", "encoder_outline"]
+__all__ = ["Norms", "encoder_float_graph", "encoder_outline", "read_outline"]
 
 Norms = tuple[tuple[Norm, Norm], ...]
 """The norms of each layer: behind its attention, and at its end."""
@@ -133,3 +133,37 @@ def encoder_outline(shape: EncoderShape, norm: Norm, norms: Norms) -> EncoderWei
         for behind, end in norms
     )
     return EncoderWeights(shape=shape, norm=norm, layers=layers)
+
+
+def read_outline(graph: FloatGraph) -> EncoderWeights:
+    """The outline of the encoder that `encoder_float_graph` has made `graph` of, for one text.
+
+    Raises `GraphError` for another graph.
+    """
+    nodes, layers = graph.producers(), 0
+    while f"{layers}.context" in nodes:
+        layers += 1
+    ends = [*(f"{index}.input" for index in range(1, layers)), "output"]
+    try:
+        rows, width = graph.inputs["embedding"].shape
+        heads = graph.types()[nodes["0.context"].inputs[0]].shape[1]
+        hidden = nodes["0.hidden"].type.shape[1]
+        outline = encoder_outline(
+            EncoderShape(layers=layers, width=width, heads=heads, hidden=hidden),
+            _norm(graph, nodes["0.input"]),
+            tuple(
+                (_norm(graph, nodes[f"{index}.attention"]), _norm(graph, nodes[end]))
+                for index, end in enumerate(ends)
+            ),
+        )
+        made = encoder_float_graph(outline, [rows])
+    except (LookupError, ValueError):
+        raise GraphError("its graph is no encoder of texts") from None
+    same = (made.inputs, made.nodes, made.outputs) == (graph.inputs, graph.nodes, graph.outputs)
+    expect(same, "its graph is no encoder of texts")
+    return outline
+
+
+def _norm(graph: FloatGraph, node: Node) -> Norm:
+    gamma, beta = (graph.constants[name] for name in node.inputs[1:])
+    return Norm(gamma, beta)

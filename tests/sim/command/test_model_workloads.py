@@ -15,8 +15,9 @@ from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sim.run.options.options import RunOptions, Target
 from celosia.sim.run.workload.run import run_workload
 from celosia.sim.workloads.details import ModelFile
+from celosia.sim.workloads.models import decided
 from celosia.sim.workloads.models.saved_model import load_prepared
-from celosia.sw.compiler import pipeline
+from celosia.sw.compiler import passes, pipeline
 from celosia.sw.planning.forms.text import parse_plan
 from tests.support.command_line import refused, right, valid
 from tests.sw.frontend.importer.models import floats, model
@@ -193,10 +194,12 @@ def test_a_saved_model_is_compiled_by_the_plans_that_it_has(words, count, monkey
     assert wanted["mismatches"] == 0
 
     def never(*_arguments, **_more):
-        raise AssertionError("a plan was decided")
+        raise AssertionError("it was compiled")
 
     with monkeypatch.context() as patched:
         patched.setattr(pipeline, "find_plan", never)
+        for name in ("expand", "schedule", "schedule_by_need", "compress_loops", "decide_graph"):
+            patched.setattr(passes, name, never)
         found = ran("saved.plan", *FAST, *slow)
     assert found["mismatches"] == 0
     for key in ("predicted_cycles", "commands", "program_entries", "elements_checked"):
@@ -206,10 +209,26 @@ def test_a_saved_model_is_compiled_by_the_plans_that_it_has(words, count, monkey
     difference = "memory latency = 90, not 40"
     assert f"planned anew: what is saved was decided for {difference}" in other["notes"]
     assert other["predicted_cycles"] == ran(*words, *FAST)["predicted_cycles"]
-    decided = load_prepared(Path("saved.plan")).decided
-    assert decided is not None
-    assert len(decided.plans) == count
-    assert all(tactic.rejected for plan in decided.plans for tactic in plan.tactics[:1])
+    kept = load_prepared(Path("saved.plan"))[0].decided
+    assert kept is not None
+    assert len(kept.plans) == len(kept.programs) == count
+    assert all(tactic.rejected for plan in kept.plans for tactic in plan.tactics[:1])
+
+
+def test_programs_of_another_compiler_are_compiled_anew(words, monkeypatch):
+    np.savez("x.npz", x=np.ones((9, 12), np.float32))
+    right("build", *words, *TINY, "-o", "saved.plan")
+    monkeypatch.setattr(decided, "source_version", lambda layers: "another")
+    found = ran("saved.plan", *FAST, "--input", "x.npz")
+    note = "compiled anew: its programs are of another version of the compiler"
+    assert note in found["notes"]
+    assert found["mismatches"] == 0
+
+
+def test_tensors_that_share_memory_are_placed_anew(words):
+    np.savez("x.npz", x=np.ones((9, 12), np.float32))
+    right("build", *words, *TINY, "-o", "saved.plan")
+    assert ran("saved.plan", *FAST, "--input", "x.npz", "--reuse-memory")["mismatches"] == 0
 
 
 def test_a_model_is_swept_and_its_workers_need_no_file(words, count):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from celosia.isa.foreign_file import open_foreign
 from celosia.sw.frontend.nn.operators.operator import TensorType
 
-__all__ = ["DAMAGE", "check_archive", "read_npz"]
+__all__ = ["DAMAGE", "check_archive", "npz_types", "read_npz"]
 
 DAMAGE: Final = (
     *(BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError),
@@ -50,6 +50,15 @@ def check_archive(archive: ZipFile, most_bytes: int | None = None) -> None:
         raise ValueError(
             f"unpacked it has {needed:,} bytes, more than this machine's memory of {memory:,}"
         )
+
+
+def npz_types(path: str | Path) -> dict[str, TensorType]:
+    """The types of the arrays of an .npz file, by name; nothing is unpacked but their headers.
+
+    Raises as `read_npz` does.
+    """
+    with open_foreign(path, _MOST_BYTES) as file, _naming(path):
+        return _types(file)
 
 
 def read_npz(

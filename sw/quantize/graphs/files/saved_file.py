@@ -14,15 +14,13 @@ from io import BytesIO
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, BinaryIO, Final
-from zipfile import ZipFile, ZipInfo
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 import numpy as np
 
 from celosia.isa.foreign_file import MIB, ForeignFileError, open_foreign, parse_json
 from celosia.sw.frontend.nn.operators.operator import Array
 from celosia.sw.quantize.graphs.files.archives import DAMAGE, check_archive
-from celosia.sw.quantize.graphs.formats import Format
-from celosia.sw.quantize.units.segments import Form
 
 __all__ = ["PlanFileError", "SavedFile", "read_saved"]
 
@@ -31,16 +29,12 @@ _DIGEST: Final = "digest"
 """The member with the digest of all others: a plan that was damaged is not half understood."""
 _MOST_BYTES: Final = 8 << 30
 _MOST_PACKED: Final = 64
-"""How many times its own bytes a plan may have unpacked.  As it is written it is not packed at all;
-who packs its weights and texts saves less than half, or a few times; an archive that was written to
-hurt has a thousand times its own.
+"""How many times its own bytes a plan may have unpacked.  Of what is written only programs are
+packed; who packs its weights and texts saves less than half, or a few times; an archive that was
+written to hurt has a thousand times its own.
 """
 _PIECE_BYTES: Final = MIB
-_READERS: Final = {
-    "celosia.model_plan": "FILE --input X.npz",
-    "celosia.encoder": "encoder --model FILE --text TEXT",
-}
-"""What runs saved models, by the names of their formats."""
+_ANEW: Final = "`celosia build MODEL.onnx -o FILE.plan`, or `celosia build minilm`, makes it anew"
 
 
 class PlanFileError(ValueError):
@@ -52,40 +46,32 @@ class SavedFile:
     """The members of a saved model, as they are put together or were read."""
 
     members: dict[str, bytes] = field(default_factory=dict)
+    packed: dict[str, bytes] = field(default_factory=dict)
+    """Members that are written packed."""
+    _names: dict[bytes, str] = field(default_factory=dict)
+    """The member of each array, by its digest: what several graphs have is stored once."""
 
     def store(self, array: Array) -> str:
         """Add an array; returns what the document calls it."""
-        name = f"arrays/{len(self.members)}.npy"
         buffer = BytesIO()
         np.lib.format.write_array(buffer, np.asarray(array), allow_pickle=False)
-        self.members[name] = buffer.getvalue()
+        data = buffer.getvalue()
+        name = self._names.setdefault(blake2b(data).digest(), f"arrays/{len(self.members)}.npy")
+        self.members[name] = data
         return name
 
     def array(self, name: str) -> Array:
         """The array of this name."""
         return np.lib.format.read_array(BytesIO(self.members[name]), allow_pickle=False)
 
-    def store_formats(self, formats: Mapping[Form, Format]) -> list[list[Any]]:
-        """Add formats; returns what stands for them in the document."""
-        return [
-            [form.key, form.role, found.type, self.store(found.steps), found.zero_point]
-            for form, found in formats.items()
-        ]
-
-    def formats(self, found: Iterable[list[Any]]) -> dict[Form, Format]:
-        """The formats that a document has."""
-        return {
-            Form(key, role): Format(kind, self.array(steps), zero)
-            for key, role, kind, steps, zero in found
-        }
-
     def write(self, document: Mapping[str, Any], file: BinaryIO) -> None:
         """Write a document of JSON values and all members: the same bytes for the same model."""
-        members = {_DOCUMENT: json.dumps(document).encode(), **self.members}
+        members = {_DOCUMENT: json.dumps(document).encode(), **self.members, **self.packed}
         digest = _digest((name, len(data), [data]) for name, data in members.items())
         with ZipFile(file, "w") as archive:
             for name, data in (members | {_DIGEST: digest}).items():
-                archive.writestr(ZipInfo(name), data)
+                kind = ZIP_DEFLATED if name in self.packed else ZIP_STORED
+                archive.writestr(ZipInfo(name), data, kind)
 
 
 @contextmanager
@@ -101,9 +87,7 @@ def read_saved(path: Path, wanted: str) -> Iterator[tuple[SavedFile, dict[str, A
             document = parse_json(archive.read(_DOCUMENT))
             if document.get("format") != wanted:
                 found = document.get("format")
-                raise PlanFileError(
-                    f"{path}: is of format {found!r}, not {wanted}: {_way(found, wanted)}"
-                )
+                raise PlanFileError(f"{path}: is of format {found!r}, not {wanted}: {_ANEW}")
             if not _is_whole(archive):
                 raise PlanFileError(f"{path}: is no whole plan: its digest is another one")
             members = {name: archive.read(name) for name in archive.namelist()}
@@ -114,14 +98,6 @@ def read_saved(path: Path, wanted: str) -> Iterator[tuple[SavedFile, dict[str, A
         raise PlanFileError(f"{path}: {error.strerror}") from None
     except DAMAGE as error:
         raise PlanFileError(f"{path}: is no whole plan: {error}") from None
-
-
-def _way(found: object, wanted: str) -> str:
-    """What to do with a file of another format than is `wanted`."""
-    kind = found.partition("/")[0] if isinstance(found, str) else ""
-    if kind in _READERS and kind != wanted.partition("/")[0]:
-        return f"`celosia run {_READERS[kind]}` takes it"
-    return "build it anew"
 
 
 def _is_whole(archive: ZipFile) -> bool:

@@ -1,20 +1,24 @@
 """A plan runs without the model that it was built from, on the configuration it was built for."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from onnx import helper
 
 from celosia.lab.exports.catalog import EXPORTS
 from celosia.lab.exports.writing.size import SMALL
-from celosia.sim.command.models import build_command
+from celosia.sim.workloads import published_encoder
+from celosia.sim.workloads.models.saved_model import load_prepared
 from celosia.sw.models.cases import random_quantized_encoder
+from celosia.sw.quantize.encoders.encoder import Tables
 from celosia.sw.quantize.encoders.encoder_file import load_encoder
 from celosia.sw.reference.encoder import EncoderShape
 from tests.support.command_line import refused, right
-from tests.sw.frontend.importer.models import floats
+from tests.sw.frontend.importer.models import floats, model
 from tests.sw.frontend.importer.source.test_fixed import branching
 
 FAST = ("--sim", "functional")
@@ -40,13 +44,10 @@ def test_a_plan_is_built_and_run_and_refused_elsewhere():
     assert document["mismatches"] == 0
     assert document["placement"]["accelerator_mac_share"] == 1
     refused("give --input", *RUN)
+    refused("--dim batch=2: m.plan is saved for batch=1", *RUN, "--dim", "batch=2")
     refused(
-        "--dim is no option of m.plan, which has its sizes and its calibration",
-        *RUN,
-        "--dim",
-        "batch=1",
+        "--set-input is no option of m.plan, which has its calibration", *RUN, "--set-input", "x=1"
     )
-    refused("--set-input is no option of m.plan", *RUN, "--set-input", "x=1")
     text = " ".join(right(*RUN, "--input", "x.npz", "--preset", "tiny").stdout.split())
     assert "planned anew: what is saved was decided for dim = 16, not 4, " in text
     Path("m.plan").write_bytes(Path("m.plan").read_bytes()[:5000])
@@ -65,19 +66,90 @@ def test_an_input_is_fixed_in_a_plan_and_in_a_run():
     assert "note: input cached is true from here on" in result.stdout
 
 
-def test_the_published_model_is_built_once_for_texts_of_any_lengths(monkeypatch):
+def published(monkeypatch):
+    """A small encoder in the place of the published one, and the criteria it is asked for by."""
     shape = EncoderShape(layers=1, width=16, heads=2, hidden=32)
-    model, clips = random_quantized_encoder(shape, 0), []
+    tables = Tables(np.full((5, 16), 7, np.int16), np.full((40, 16), 9, np.int16))
+    encoder, clips = replace(random_quantized_encoder(shape, 0), tables=tables), []
 
-    def published(_tell, clip):
+    def found(_tell, clip):
         clips.append(clip)
-        return model
+        return encoder
 
-    monkeypatch.setattr(build_command, "published_model", published)
-    shown = right("build", "minilm", "-o", "e.plan", "--clip", "minmax").stdout
-    assert "e.plan: an encoder of 1x16, 2 heads, 32 hidden" in " ".join(shown.split())
+    monkeypatch.setattr(published_encoder, "published_model", found)
+    return encoder, clips
+
+
+def test_the_published_model_is_one_saved_model_like_any_other(monkeypatch):
+    encoder, clips = published(monkeypatch)
+    right("build", "minilm", "-o", "e.plan", "--clip", "minmax", "--preset", "tiny")
     assert clips == ["minmax"]
-    assert load_encoder(Path("e.plan")).graph([3, 9]).macs == model.graph([3, 9]).macs
-    refused("--dim: not with minilm", "build", "minilm", "-o", "f.plan", "--dim", "batch=1")
-    refused("--preset: not with minilm", "build", "minilm", "-o", "f.plan", "--preset", "tiny")
-    refused("`celosia run encoder --model FILE --text TEXT` takes it", "run", "e.plan", *FAST)
+    assert load_encoder(Path("e.plan")).graph([3, 9]).macs == encoder.graph([3, 9]).macs
+    given = np.random.default_rng(0).normal(size=(16, 16)).astype(np.float32)
+    np.savez("x.npz", embedding=given)
+    shown = right("run", "e.plan", *FAST, "--input", "x.npz", "--preset", "tiny", "--json", "-")
+    document = json.loads(shown.stdout)
+    assert document["mismatches"] == 0
+    assert document["placement"]["accelerator_mac_share"] == 1
+    refused("e.plan: give --input", "run", "e.plan", *FAST)
+
+
+def test_sizes_of_the_published_model_are_tokens(monkeypatch):
+    published(monkeypatch)
+    built = ("build", "minilm", "-o", "f.plan", "--preset", "tiny")
+    right(*built, "--dim", "tokens=2", "--dim", "tokens=5")
+    assert [each.sizes for each in load_prepared(Path("f.plan"))] == [{"tokens": 2}, {"tokens": 5}]
+    refused("--dim batch=1: the published model has tokens alone", *built, "--dim", "batch=1")
+    refused("--dim tokens=41: is not in 1..40", *built, "--dim", "tokens=41")
+    refused("--calibrate: not with minilm", *built, "--calibrate", "c.npz")
+
+
+SIZES = ("--dim", "rows=8", "--dim", "rows=5")
+
+
+def dense():
+    """A dense layer of any rows in `m.onnx`, and samples of five rows in `c.npz`."""
+    proto = model(
+        [helper.make_node("MatMul", ["x", "w"], ["y"])],
+        {"x": ["rows", 12]},
+        ["y"],
+        {"w": floats(12, 9)},
+    )
+    Path("m.onnx").write_bytes(proto.SerializeToString())
+    np.savez("c.npz", x=floats(3, 5, 12, seed=2))
+
+
+def test_a_model_is_saved_for_several_sizes_and_runs_for_those_of_its_inputs():
+    dense()
+    built = ("build", "m.onnx", "-o", "m.plan", "--calibrate", "c.npz")
+    assert "m.plan: 2 segments for 2 sizes," in " ".join(right(*built, *SIZES).stdout.split())
+    both = load_prepared(Path("m.plan"))
+    for rows in (8, 5):
+        np.savez("x.npz", x=floats(rows, 12))
+        result = right(*RUN, "--input", "x.npz", "--json", "-")
+        assert json.loads(result.stdout)["elements_checked"] == rows * 9
+    # One that is built for one size alone, by the same samples, has the same integers.
+    right(*built, *SIZES[2:])
+    (alone,) = load_prepared(Path("m.plan"))
+    constants = [each.model.segments[0].graph.constants for each in (*both, alone)]
+    for other in constants[1:]:
+        assert all((value == constants[0][name]).all() for name, value in other.items())
+
+
+def test_sizes_that_a_model_is_not_saved_for_are_refused():
+    dense()
+    right("build", "m.onnx", "-o", "m.plan", *SIZES)
+    known = "rows=8; rows=5"
+    refused(f"m.plan: give --dim or --input: it is saved for {known}", "plan", "m.plan")
+    right("plan", "m.plan", "--dim", "rows=5")
+    refused(f"--dim rows=9: m.plan is saved for {known}", "plan", "m.plan", "--dim", "rows=9")
+    np.savez("x.npz", x=floats(9, 12))
+    refused(
+        f"m.plan: its inputs are of no size that it is saved for: {known}", *RUN, "--input", "x.npz"
+    )
+    many = [part for size in range(2, 67) for part in ("--dim", f"rows={size}")]
+    refused("65 sizes are more than 64", "build", "m.onnx", "-o", "m.plan", *many)
+    np.savez("c.npz", x=floats(3, 6, 12))
+    refused(
+        "c.npz: x is (3, 6, 12)", "build", "m.onnx", "-o", "m.plan", *SIZES, "--calibrate", "c.npz"
+    )

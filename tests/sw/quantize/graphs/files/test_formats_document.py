@@ -1,0 +1,96 @@
+"""Formats of a file are such as a graph can have, or the file says what is wrong with them."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from celosia.sw.frontend.nn.operators.operator import GraphError
+from celosia.sw.models.cases import random_quantized_encoder
+from celosia.sw.quantize.curves import Computed
+from celosia.sw.quantize.graphs.files.formats_document import formats_document, read_formats
+from celosia.sw.quantize.graphs.files.saved_file import SavedFile
+from celosia.sw.quantize.graphs.formats import Format
+from celosia.sw.quantize.units.segments import Form
+from celosia.sw.reference.encoder import EncoderShape
+
+FORMATS = random_quantized_encoder(EncoderShape(layers=1, width=16, heads=2, hidden=32), 0).formats
+INPUT = Form("embedding", "wide")
+
+
+def read(**changes):
+    saved = SavedFile()
+    return read_formats(formats_document(replace(FORMATS, **changes), saved), saved)
+
+
+def refuse(message, **changes):
+    with pytest.raises(GraphError, match=re.escape(message)):
+        read(**changes)
+
+
+def test_formats_are_read_as_they_were_written():
+    found = read(stored=frozenset({"0.context"}), notes=("a note",))
+    assert (found.stored, found.notes) == ({"0.context"}, ("a note",))
+    assert (found.curves, found.alike_heads) == (FORMATS.curves, True)
+    for form, each in FORMATS.forms.items():
+        assert (found.forms[form].steps == each.steps).all()
+        assert (found.forms[form].type, found.forms[form].zero_point) == (
+            each.type,
+            each.zero_point,
+        )
+    for name, linear in FORMATS.integers.items():
+        for part, value in vars(linear).items():
+            assert np.array_equal(getattr(found.integers[name], part), value)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 0, -1, 1e-31, 1e31])
+def test_a_step_that_is_none_is_an_error(value):
+    up = FORMATS.integers["0.up"]
+    steps = up.steps.copy()
+    steps[3] = value
+    integers = FORMATS.integers | {"0.up": replace(up, steps=steps)}
+    refuse("0.up: a step is not between", integers=integers)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"weights": np.zeros((16, 31), np.int8)},
+            "0.up.bias: it is int32 of (32,), not int32 of (31,)",
+        ),
+        ({"weights": np.zeros((16, 32), np.int16)}, "0.up.weights: it is int16 of (16, 32)"),
+        ({"weights": np.zeros(32, np.int8)}, "0.up.weights: their shape is (32,)"),
+        ({"bias": np.zeros(32, np.int64)}, "0.up.bias: it is int64 of (32,), not int32 of (32,)"),
+    ],
+)
+def test_parts_of_a_product_fit_each_other(changes, message):
+    integers = FORMATS.integers | {"0.up": replace(FORMATS.integers["0.up"], **changes)}
+    refuse(message, integers=integers)
+
+
+@pytest.mark.parametrize(
+    ("form", "found", "message"),
+    [
+        (INPUT, Format("int8", np.ones(16)), "embedding: int8 is no type of wide"),
+        (INPUT, Format("int16", np.ones((1, 16))), "embedding.steps: it is float64 of (1, 16)"),
+        (Form("0.hidden", "small"), Format("uint8", np.ones(32), 256), "its zero point is 256"),
+        (Form("0.hidden", "small"), Format("uint8", np.ones(32), True), "its zero point is True"),
+        (Form("0.query", "onto"), Format("int32", np.ones(16)), "0.query: there is no form 'onto'"),
+    ],
+)
+def test_a_format_that_no_form_has_is_an_error(form, found, message):
+    refuse(message, forms=FORMATS.forms | {form: found})
+
+
+@pytest.mark.parametrize(
+    ("curve", "message"),
+    [
+        (Computed("tan"), "0.hidden: there is no curve 'tan'"),
+        (Computed("silu", 0.0), "0.hidden: its factor is 0.0"),
+        (Computed("silu", 2), "0.hidden: its factor is 2"),
+    ],
+)
+def test_curves_are_those_of_the_accelerator(curve, message):
+    refuse(message, curves={"0.hidden": curve})
