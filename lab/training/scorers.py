@@ -7,10 +7,10 @@ from celosia.lab.training.perplexity import Scorer
 from celosia.sw.decoding.decoder import Decoder
 from celosia.sw.decoding.session import DecoderSession
 from celosia.sw.decoding.step_graph import step_graph
+from celosia.sw.decoding.texts import Text
 from celosia.sw.driver.device import Device
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.interpret import interpret
-from celosia.sw.models.texts import Text
 from celosia.sw.quantize.graphs.quantized import run_model
 from celosia.sw.reference.encoder import Floats
 

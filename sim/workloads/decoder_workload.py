@@ -11,6 +11,7 @@ from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.details import Decoder, DecoderLayer
 from celosia.sim.workloads.graph_workloads import GraphJob
+from celosia.sw.decoding.texts import CacheLayout, Text
 from celosia.sw.driver.program_file import MAX_MEMORY_BYTES
 from celosia.sw.ir.graph_interpret import Array
 from celosia.sw.models.cases import Case
@@ -22,7 +23,6 @@ from celosia.sw.models.decoder import (
 from celosia.sw.models.decoder_shape import GPT2_SMALL, OPT_125M, TINYLLAMA, DecoderShape
 from celosia.sw.models.random_decoder import random_decoder
 from celosia.sw.models.random_operands import int8_matrix, int16_matrix
-from celosia.sw.models.texts import CacheLayout, Text
 
 __all__ = ["DECODERS", "decoder", "decoder_layer", "step_bytes"]
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from celosia.sw.decoding.step_graph import TOKENS, StepGraph, step_graph
+from celosia.sw.decoding.texts import CacheLayout, Text
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import Array, TensorType
 from celosia.sw.ir.graph import MatMul
-from celosia.sw.models.texts import CacheLayout, Text
 from celosia.sw.quantize.graphs.calibrate import calibrate
 from celosia.sw.quantize.graphs.formats import Formats
 from celosia.sw.quantize.graphs.quantized import QuantizedGraph, instantiate

@@ -10,10 +10,10 @@ import numpy as np
 from celosia.sw.decoding.decoder import check_tokens, vocabulary_of
 from celosia.sw.decoding.problem import DecoderProblem
 from celosia.sw.decoding.step_graph import TOKENS, StepGraph, step_graph
+from celosia.sw.decoding.texts import CacheLayout, Text
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import Array
-from celosia.sw.models.texts import CacheLayout, Text
 from celosia.sw.reference.encoder import Floats
 
 __all__ = ["FloatSession", "check_steps"]

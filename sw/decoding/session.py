@@ -17,12 +17,12 @@ from celosia.isa.memory import ALIGNMENT, MEMORY_BASE
 from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.decoding.bucket import Bucket, compile_bucket
 from celosia.sw.decoding.decoder import Decoder, DecoderStep, check_tokens
+from celosia.sw.decoding.texts import CacheLayout, Text
 from celosia.sw.driver.buffers import POISON
 from celosia.sw.driver.device import Device, RunResult
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.graph_interpret import Array, interpret
-from celosia.sw.models.texts import CacheLayout, Text
 from celosia.sw.planning.choices import Choices
 from celosia.sw.quantize.graphs.quantized import Execution
 from celosia.sw.quantize.units.segments import Segment

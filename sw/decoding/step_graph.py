@@ -13,11 +13,11 @@ import numpy as np
 
 from celosia.sw.decoding.problem import DecoderProblem
 from celosia.sw.decoding.row_rules import moved_axis, resized
+from celosia.sw.decoding.texts import CacheLayout, Text
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.graph import FloatGraph, Node
 from celosia.sw.frontend.nn.operators.operator import Array, TensorType
 from celosia.sw.frontend.recognize.reader import Reader
-from celosia.sw.models.texts import CacheLayout, Text
 
 __all__ = ["TOKENS", "StepGraph", "Table", "step_graph"]
 

@@ -12,6 +12,7 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.sw.decoding.texts import CacheLayout, Text
 from celosia.sw.ir.graph import (
     Activation,
     AddResidual,
@@ -30,7 +31,6 @@ from celosia.sw.ir.graph import (
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.models.decoder_shape import DecoderShape
 from celosia.sw.models.integer_decoder import IntegerDecoder
-from celosia.sw.models.texts import CacheLayout, Text
 from celosia.sw.quantize.rotary import rotary_table
 
 __all__ = [

@@ -18,11 +18,11 @@ from celosia.lab.graphs.branches import branches_case
 from celosia.sw.compiler.choose import choose
 from celosia.sw.compiler.passes import Compress, Encode
 from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.decoding.texts import Text
 from celosia.sw.ir.graph import Mask
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.models import cases
 from celosia.sw.models.decoder import decoder_graph
-from celosia.sw.models.texts import Text
 from celosia.sw.planning.choices import Choices
 from celosia.sw.planning.problems import graph_of
 from celosia.sw.reference.encoder import EncoderShape

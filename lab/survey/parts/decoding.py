@@ -6,8 +6,8 @@ from typing import Final
 from celosia.lab.survey.parts.jobs import Job
 from celosia.sim.workloads.decoder_workload import step_bytes
 from celosia.sim.workloads.details import Decoder, DecoderLayer
+from celosia.sw.decoding.texts import Text
 from celosia.sw.models.decoder_shape import GPT2_SMALL
-from celosia.sw.models.texts import Text
 
 __all__ = ["CONTEXTS", "PREFILLS", "bytes_of_step", "prefill_job", "step_job"]
 

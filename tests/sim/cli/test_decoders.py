@@ -13,13 +13,13 @@ from celosia.sim.workloads import decoder_workload
 from celosia.sim.workloads.decoder_workload import step_bytes
 from celosia.sim.workloads.workload_kinds import GraphWorkload
 from celosia.sim.workloads.workloads import WORKLOADS, details_for
+from celosia.sw.decoding.texts import Text
 from celosia.sw.driver.program_file import parse_program as parse_assembly
 from celosia.sw.ir.print_program import print_program
 from celosia.sw.ir.read_program import parse_program
 from celosia.sw.mlir.print_graph import print_graph
 from celosia.sw.mlir.read_graph import parse_graph
 from celosia.sw.models.decoder_shape import GPT2_SMALL, DecoderShape, Form
-from celosia.sw.models.texts import Text
 from celosia.sw.planning.forms.text import parse_plan
 from tests.support.command_line import FAST, refused, right, valid
 

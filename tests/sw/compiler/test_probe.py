@@ -6,10 +6,10 @@ import numpy as np
 
 from celosia.isa.presets import PRESETS
 from celosia.sw.compiler.probe import probe_graph, product_tiles
+from celosia.sw.decoding.texts import Text
 from celosia.sw.ir.graph import MatMul as GraphProduct
 from celosia.sw.models import cases
 from celosia.sw.models.decoder import decoder_graph
-from celosia.sw.models.texts import Text
 from celosia.sw.reference.encoder import EncoderShape
 from tests.sw.models.decoder_runs import model
 

@@ -10,8 +10,8 @@ from celosia.sw.compiler.pipeline import Decide, compile_graph
 from celosia.sw.decoding import bucket as bucket_module
 from celosia.sw.decoding.bucket import Patch, compile_bucket
 from celosia.sw.decoding.moved import moved
+from celosia.sw.decoding.texts import Text
 from celosia.sw.models.decoder import decoder_graph
-from celosia.sw.models.texts import Text
 from celosia.sw.planning.choices import Choices
 from tests.sw.models.decoder_runs import model
 

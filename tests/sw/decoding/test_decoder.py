@@ -8,7 +8,7 @@ from celosia.lab.training.compare import held_out_tokens
 from celosia.lab.training.perplexity import score
 from celosia.lab.training.scorers import float_scorer, integer_scorer
 from celosia.sim.command.options.language import quantized_model
-from celosia.sw.models.texts import CacheLayout, Text
+from celosia.sw.decoding.texts import CacheLayout, Text
 from celosia.sw.reference.language.model_file import load_language_model
 from tests.support.integer_models import SHAPE, quantized, tokens
 

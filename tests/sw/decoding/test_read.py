@@ -20,7 +20,7 @@ from celosia.sw.decoding.float_session import FloatSession
 from celosia.sw.decoding.problem import DecoderProblem
 from celosia.sw.decoding.read import read_decoder
 from celosia.sw.decoding.session import DecoderSession, session_bytes
-from celosia.sw.models.texts import CacheLayout, Text
+from celosia.sw.decoding.texts import CacheLayout, Text
 from tests.support.decoder_exports import EXPORTED, WIDTH, exported, save
 from tests.support.decoder_sessions import shared_session
 from tests.support.onnx_runtime import run_session, runtime_session

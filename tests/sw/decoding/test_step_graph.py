@@ -13,11 +13,11 @@ from celosia.sw.decoding.decoder import quantize_decoder
 from celosia.sw.decoding.problem import DecoderProblem
 from celosia.sw.decoding.read import read_decoder
 from celosia.sw.decoding.step_graph import TOKENS, step_graph
+from celosia.sw.decoding.texts import CacheLayout, Text
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.ir import graph_interpret
-from celosia.sw.models.texts import CacheLayout, Text
 from celosia.sw.quantize.graphs.quantized import Execution
 from tests.support.decoder_exports import EXPORTED, exported, save
 

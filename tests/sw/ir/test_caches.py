@@ -8,6 +8,7 @@ import pytest
 
 from celosia.isa.presets import resolve_config
 from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.decoding.texts import Text
 from celosia.sw.ir.graph import MatMul, Requantize, Sums, Tensor
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.ir.graph_interpret import interpret
@@ -17,7 +18,6 @@ from celosia.sw.ir.program_verify import verify as verify_program
 from celosia.sw.mlir.print_graph import print_graph
 from celosia.sw.mlir.read_graph import parse_graph
 from celosia.sw.models.decoder import decoder_graph
-from celosia.sw.models.texts import Text
 from tests.sw.models.decoder_runs import model
 
 TINY = resolve_config("tiny", ())

@@ -10,13 +10,13 @@ from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.sim.devices.devices import open_device
 from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.decoding.texts import CacheLayout, Text
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.models.decoder import decoder_graph, position_angles
 from celosia.sw.models.decoder_shape import DecoderShape, Form
 from celosia.sw.models.integer_decoder import IntegerDecoder
 from celosia.sw.models.random_decoder import random_decoder
-from celosia.sw.models.texts import CacheLayout, Text
 from celosia.sw.planning.choices import Choices
 
 CAPACITY = 24

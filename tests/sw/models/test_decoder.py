@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from celosia.isa.presets import resolve_config
 from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.decoding.texts import GUARD_ROWS, CacheLayout, Text
 from celosia.sw.ir.causal import seen_products
 from celosia.sw.ir.graph import DeferredSoftmax, Mask, MatMul
 from celosia.sw.ir.program import Products
 from celosia.sw.models.cases import attention_case
 from celosia.sw.models.decoder import decoder_graph, decoder_layer_graph
 from celosia.sw.models.decoder_shape import GPT2_SMALL, OPT_125M, TINYLLAMA, DecoderShape, Form
-from celosia.sw.models.texts import GUARD_ROWS, CacheLayout, Text
 from tests.sw.models.decoder_runs import CAPACITY, Session, interpreted, model, on_device, tokens
 
 FORMS = ("gpt2", "opt")

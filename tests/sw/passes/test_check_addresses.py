@@ -7,10 +7,10 @@ from celosia.isa.encoding import Funct
 from celosia.isa.presets import resolve_config
 from celosia.sw.compiler.passes import Compress, Encode
 from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.decoding.texts import Text
 from celosia.sw.ir.graph import Requantize, Sums, Tensor
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.models.decoder import decoder_graph
-from celosia.sw.models.texts import Text
 from celosia.sw.passes.check_addresses import check_addresses
 from tests.sw.models.decoder_runs import model
 

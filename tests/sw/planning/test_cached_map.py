@@ -5,8 +5,8 @@ from itertools import combinations
 import pytest
 
 from celosia.isa.presets import resolve_config
+from celosia.sw.decoding.texts import Text
 from celosia.sw.models.decoder import decoder_layer_graph
-from celosia.sw.models.texts import Text
 from celosia.sw.planning.cached_map import CachedMap, SeveralTextsMap
 from celosia.sw.planning.choices import DEFAULT
 from celosia.sw.planning.decisions.decide_graph import decide_graph

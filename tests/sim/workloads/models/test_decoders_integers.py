@@ -8,7 +8,7 @@ from celosia.lab.training.scorers import integer_scorer
 from celosia.sim.workloads.models.prepare import ModelRun, prepare
 from celosia.sw.decoding.decoder import quantize_decoder
 from celosia.sw.decoding.read import read_decoder
-from celosia.sw.models.texts import Text
+from celosia.sw.decoding.texts import Text
 from celosia.sw.quantize.graphs.quantized import run_model
 from tests.support.decoder_exports import exported, save
 
