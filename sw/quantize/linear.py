@@ -30,6 +30,14 @@ class IntegerLinear:
         """Some of the outputs."""
         return IntegerLinear(self.weights[:, columns], self.bias[columns], self.steps[columns])
 
+    def padded(self, outputs: int) -> "IntegerLinear":
+        """The same with outputs that are 0 behind its own: so many in all."""
+        more = outputs - len(self.bias)
+        if not more:
+            return self
+        weights, bias = np.pad(self.weights, ((0, 0), (0, more))), np.pad(self.bias, (0, more))
+        return IntegerLinear(weights, bias, np.pad(self.steps, (0, more), constant_values=1))
+
 
 def weight_steps(weights: NDArray[Any]) -> NDArray[Any]:
     """The step of each output (column): its largest weight is 127."""

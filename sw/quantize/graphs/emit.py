@@ -1,7 +1,6 @@
 """Integer graphs of segments: units with weights, scales and zero points in their formats."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -18,6 +17,7 @@ from celosia.sw.ir.graph import (
     DeferredSoftmax,
     DivideBySums,
     Finish,
+    Mask,
     Normalized,
     Requantize,
     Softmax,
@@ -30,13 +30,7 @@ from celosia.sw.quantize.graphs.formats import Format, Formats
 from celosia.sw.quantize.graphs.homes import Home
 from celosia.sw.quantize.graphs.places import Places, is_one, only
 from celosia.sw.quantize.linear import IntegerLinear
-from celosia.sw.quantize.units.segments import (
-    Form,
-    Keys,
-    Role,
-    Segment,
-    Segments,
-)
+from celosia.sw.quantize.units.segments import Form, Keys, Role, Segment, Segments
 from celosia.sw.quantize.units.units import (
     Append,
     Attention,
@@ -76,16 +70,8 @@ def emit_segments(
         emitters[segment].take(segments.units.units[name])
     wanted = {form for emitter in emitters for form in emitter.inputs.values()}
     wanted |= {rows.form for emitter in emitters for rows in emitter.given}
-    wanted |= {segments.host_form(tensor) for tensor in _host_reads(segments)}
+    wanted |= {segments.host_form(tensor) for tensor in segments.host_reads}
     return [emitter.finish(wanted) for emitter in emitters], forms
-
-
-def _host_reads(segments: Segments) -> set[str]:
-    """The tensors of units that the host reads."""
-    names = {name for level in segments.host for node in level for name in node.inputs}
-    names |= set(segments.graph.outputs.values())
-    names |= {segments.units.values[form.key].tensor for form in segments.converted}
-    return names & segments.segment_of.keys()
 
 
 class _Emitter(Places):
@@ -163,15 +149,22 @@ class _Emitter(Places):
         if home is not None:
             integer = integer.part(home.columns)
         how = finish(integer)
+        integer = integer.padded(out.cols)
         self.builder.matmul(
             name + ".product" * (not self.named),
             out,
             self.read(unit.x, "small"),
             self.builder.constant(f"{name}.weights", integer.weights),
             how,
-            bias=self.builder.constant(f"{name}.bias", integer.bias[np.newaxis]),
+            bias=self._bias(name, integer),
             copies=() if home is None else home.copies,
         )
+
+    def _bias(self, name: str, integer: IntegerLinear) -> View | None:
+        """What is added to the sums of a product, if that is anything."""
+        if not integer.bias.any():
+            return None
+        return self.builder.constant(f"{name}.bias", integer.bias[np.newaxis])
 
     def _to_heads(self, name: str, unit: Product) -> None:
         """A product that attention reads, a part for each of its homes."""
@@ -319,7 +312,7 @@ class _Emitter(Places):
         for role in self.segments.made[unit.value.tensor]:
             steps = self.format(Form(unit.value.key, role)).steps
             homes = self.row_homes(unit.value, role)
-            for number, (turn, (first, home)) in enumerate(product(unit.turns, homes)):
+            for number, ((first, home), turn) in enumerate(product(homes, unit.turns)):
                 place = turn.out
                 scales = self.steps(turn.x, "wide") * self.steps(turn.table, "angles")
                 scales /= steps[place.col : place.col + place.cols]
@@ -370,7 +363,9 @@ class _Emitter(Places):
         onto = None if head.onto is None else self.read(head.onto, "onto")
         row = onto is not None and onto.rows < out.rows
         scale = float(np.float32(unit.scale * steps * 2**EXPONENT_FRACTION_BITS))
-        mask = replace(unit.mask, moving=self.moving and unit.causal)
+        mask = head.mask
+        if self.moving and head.first_row is not None:
+            mask = Mask(causal=True, first_row=head.first_row, moving=True)
         self.builder.matmul(
             name,
             out,

@@ -105,6 +105,8 @@ class Formats:
     """The tensors of attention whose scores may wait in memory, where rows are long."""
     notes: tuple[str, ...] = ()
     """What calibration has found that costs accuracy."""
+    sums: frozenset[str] = frozenset()
+    """The tensors of products of which the host reads sums, int32: no step is chosen for these."""
     alike_heads: bool = False
     """Heads of an attention have the scale of its last one, where theirs differ by roundings alone:
     a program repeats what one head does.  Otherwise each has its own."""

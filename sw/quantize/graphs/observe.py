@@ -120,7 +120,7 @@ class SeenAttention:
                 scores = read(head.query) @ read(head.key).T * self.unit.scale
                 if head.onto is not None:
                     scores = scores + raised(read(head.onto), head.key.rows)
-                visible = visible_columns(replace(self.unit.mask, keys=keys), scores)
+                visible = visible_columns(replace(head.mask, keys=keys), scores)
                 yield scores if visible is None else np.where(visible, scores, -np.inf)
 
 

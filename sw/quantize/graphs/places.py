@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.isa.config import MAX_REQUEST_BYTES
 from celosia.sw.frontend.nn.operators.operator import expect
 from celosia.sw.ir.graph import Tensor, View
 from celosia.sw.ir.graph_builder import GraphBuilder
@@ -16,6 +17,10 @@ from celosia.sw.quantize.units.segments import Form, GivenRows, Role, Segments
 from celosia.sw.quantize.units.units import Append, Attention, Normalization, Value
 
 __all__ = ["Places", "is_one", "only"]
+
+_BURST: Final = MAX_REQUEST_BYTES
+"""Columns of a product that the host reads are a multiple of this: rows of its weights are whole
+bursts."""
 
 
 class Places:
@@ -52,6 +57,8 @@ class Places:
         found = self.format(form)
         value = self.segments.units.values[form.key]
         rows, cols = value.shape(self.types[value.tensor])
+        if form.role == "sums" and self.segments.host_alone(value.tensor):
+            cols += -cols % _BURST
         same = (found.steps == found.steps[0]).all()
         step = float(found.steps[0]) if same else None
         attends = isinstance(self.segments.units.units.get(value.tensor), Attention)
@@ -95,7 +102,9 @@ class Places:
         """The cache that a unit appends to."""
         form = Form(unit.cache, "heads")
         if form not in self.views:
-            name = f"{self.names[unit.value.key]}.cache"
+            part = unit.parts[0]
+            name = f"{self.names[part.tensor]}.cache"
+            name += f".{part.col}" * (name in self.caches)
             tensor = replace(self.tensor(Form(unit.value.key, "heads")), name=name, cache=True)
             self.views[form] = self.builder.input(tensor)
             self.caches[name] = unit.cache

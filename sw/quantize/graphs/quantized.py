@@ -109,7 +109,7 @@ def instantiate(
     fit their integers.
     """
     units = find_units(graph)
-    segments = plan_segments(graph, units)
+    segments = plan_segments(graph, units, formats.sums)
     try:
         emitted, forms = emit_segments(segments, formats, named=named, moving=moving)
     except ValueError as error:
@@ -192,7 +192,8 @@ class Execution:
     def end(self, number: int, graph: Graph, found: Mapping[str, Array]) -> None:
         """Take what was `found` of a segment, whose `graph` is as it began."""
         for name, form in self.model.segments[number].outputs.items():
-            self.forms[form] = found[name]
+            # Columns behind the last one fill bursts.
+            self.forms[form] = found[name][:, : self.model.formats[form].steps.size]
         if self.count:
             self._count_clipped(number, graph, found)
 

@@ -32,7 +32,8 @@ def attention_heads(
     """The heads of each text of `node`, whose results are parts of `out`."""
     batch, heads, rows, cols = node.type.shape
     query, key, value = (operands.heads(name) for name in node.inputs[:3])
-    shared = heads // len(key[0])
+    shared, first = heads // len(key[0]), node.attributes["first_query"]
+    assert isinstance(first, int)
     return tuple(
         tuple(
             Head(
@@ -41,6 +42,7 @@ def attention_heads(
                 value[text][head // shared],
                 out.part(row=text * rows, rows=rows, col=head * cols, cols=cols),
                 None if onto is None else onto(text, head),
+                first if node.attributes["causal"] else None,
             )
             for head in range(heads)
         )

@@ -28,7 +28,6 @@ from celosia.sw.quantize.units.units import (
     Unit,
     Units,
     Value,
-    whole,
 )
 from celosia.sw.reference.encoder import Linear, Norm
 
@@ -251,7 +250,7 @@ class _Finder:
         if cols % _ROTATED:
             raise Refused(f"heads of {cols} columns are no multiple of {_ROTATED}")
         value = Value(node.name, heads=True)
-        sources, out = self.operands.heads(x), whole(value, node.type)
+        sources, out = self.operands.heads(x), value.whole(node.type)
         angles = self.operands.table(table)
         turns = [
             Turn(
@@ -292,9 +291,9 @@ class _Finder:
         found = self.operands.made_heads(x) if heads else None
         if found is None:
             value = Value(node.name)
-            return value, (Rows(made or self.operands.rows(x), whole(value, node.type)),)
+            return value, (Rows(made or self.operands.rows(x), value.whole(node.type)),)
         value, rows = Value(node.name, heads=True), node.type.shape[2]
-        out = whole(value, node.type)
+        out = value.whole(node.type)
         return value, tuple(
             Rows(each, out.part(row=text * rows, rows=rows, col=head * cols, cols=cols))
             for text, views in enumerate(found)
@@ -317,10 +316,8 @@ class _Finder:
         onto = None if mask.bias is None else score_bias(self.operands, node, mask.bias)
         return Attention(
             value=value,
-            heads=attention_heads(self.operands, node, whole(value, node.type), onto),
+            heads=attention_heads(self.operands, node, value.whole(node.type), onto),
             scale=scale,
-            causal=causal,
-            first_row=first if causal else 0,
             keys=mask.keys,
             nodes=(node.name,),
         )
@@ -328,11 +325,11 @@ class _Finder:
     def _texts(self, node: Node) -> Unit | None:
         """The attention of all texts whose contexts stand below each other.
 
-        That is a view, if nobody else reads a part, and texts differ in their lengths alone.
+        That is a view, if nobody else reads a part, and texts differ in lengths and masks alone.
         """
         parts = [self._context(name) for name in node.inputs]
         found = [part for part in parts if part is not None]
-        alike = {(part.scale, part.causal, part.first_row) for part in found}
+        alike = {part.scale for part in found}
         below = node.attributes["axis"] == 0 and node.type.rank == 2
         if len(found) < len(parts) or len(alike) > 1 or not below:
             return None

@@ -14,10 +14,10 @@ from celosia.sw.frontend.nn.operators.operator import Array
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.views import element_numbers, numbered
 from celosia.sw.ir.graph import View
-from celosia.sw.quantize.units.units import Value, rectangle, whole
+from celosia.sw.quantize.units.units import Value
 from celosia.sw.reference.encoder import Floats
 
-__all__ = ["Operands", "Refused"]
+__all__ = ["Operands", "Refused", "rectangle"]
 
 
 class Refused(Exception):
@@ -168,7 +168,7 @@ class Operands:
 
     def _host(self, value: Value) -> View:
         self.values.setdefault(value.key, value)
-        return whole(value, self.reader.type(value.tensor))
+        return value.whole(self.reader.type(value.tensor))
 
     def factors(self, behind: Node, size: int) -> Floats | None:
         """The known vector that `behind` multiplies columns by."""
@@ -193,3 +193,20 @@ class Operands:
             return None
         bias = np.broadcast_to(rows[0], size).astype(np.float32)
         return -bias if behind.op == "sub" else bias
+
+
+def rectangle(places: Array, wanted: Array) -> tuple[int, int] | None:
+    """Where the numbers `wanted` stand in a row and a column of `places`; None: not together.
+
+    No number stands in `places` twice.
+    """
+    first = wanted[0, 0]
+    row, col = divmod(int(first), places.shape[1])
+    if row >= len(places) or places[row, col] != first:  # Heads do not stand in this order.
+        found = np.argwhere(places == first)
+        if len(found) != 1:
+            return None
+        row, col = map(int, found[0])
+    rows, cols = wanted.shape
+    part = places[row : row + rows, col : col + cols]
+    return (row, col) if part.shape == wanted.shape and (part == wanted).all() else None

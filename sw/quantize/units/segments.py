@@ -4,7 +4,7 @@ Units run in the first segment in which all that they read is there.  A *form* i
 integers in the role that its readers need; units make the forms that they can, the host all others.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -66,6 +66,19 @@ class Segments:
         key = self.units.units[tensor].value.key
         return Form(key, next(role for role in _HOST_READS if role in roles))
 
+    @property
+    def host_reads(self) -> set[str]:
+        """The tensors of units that the host reads."""
+        names = {name for level in self.host for node in level for name in node.inputs}
+        names |= set(self.graph.outputs.values())
+        names |= {self.units.values[form.key].tensor for form in self.converted}
+        return names & self.segment_of.keys()
+
+    def host_alone(self, tensor: str) -> bool:
+        """Whether nobody but the host reads the sums of a product."""
+        finishes = (unit.product.value.tensor for unit in self.units.of(Finishing))
+        return self.made.get(tensor) == ("sums",) and tensor not in finishes
+
     def source_of(self, unit: Append) -> int | None:
         """The segment that makes what is appended to a cache; None: the host does."""
         form = Form(unit.parts[0].tensor, "heads")
@@ -121,10 +134,13 @@ class Segment:
         return self.operators.get(self.unit(name), name)
 
 
-def plan_segments(graph: FloatGraph, units: Units) -> Segments:
-    """The segments of a graph behind `recognize`, whose units are known."""
+def plan_segments(graph: FloatGraph, units: Units, sums: Collection[str] = frozenset()) -> Segments:
+    """The segments of a graph behind `recognize`, whose units are known.
+
+    The host reads int32 of the products in `sums`, by the tensors that they compute.
+    """
     needed, host_reads = _host_needs(graph, units)
-    planner = _Planner(graph, units, host_reads)
+    planner = _Planner(graph, units, host_reads, sums)
     planner.run(needed)
     last = max([-1, *planner.segment_of.values(), *(at - 1 for at in planner.levels.values())])
     host: list[list[Node]] = [[] for _ in range(last + 2)]
@@ -167,8 +183,10 @@ def _host_needs(graph: FloatGraph, units: Units) -> tuple[set[str], set[str]]:
 class _Planner:
     """Follows the nodes in their order."""
 
-    def __init__(self, graph: FloatGraph, units: Units, host_reads: set[str]):
-        self.graph, self.units, self.host_reads = graph, units, host_reads
+    def __init__(
+        self, graph: FloatGraph, units: Units, host_reads: set[str], sums: Collection[str]
+    ):
+        self.graph, self.units, self.host_reads, self.sums = graph, units, host_reads, sums
         self.needs: dict[str, set[Role]] = {key: set() for key in units.values}
         self.finishes: dict[str, list[Finishing]] = {}
         for unit in units.units.values():
@@ -189,7 +207,7 @@ class _Planner:
         name = unit.value.tensor
         wanted = set(self.needs[unit.value.key])
         if name in self.host_reads and not (isinstance(unit, Attention) and wanted):
-            wanted.add("wide")
+            wanted.add("sums" if name in self.sums else "wide")
         if isinstance(unit, Product):
             finishes = self.finishes.get(name, [])
             alone = not wanted and len(finishes) == 1

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from math import prod
 from typing import ClassVar, Literal, TypeVar
 
-import numpy as np
-
 from celosia.sw.frontend.nn.graph import Node
 from celosia.sw.frontend.nn.operators.operator import Array, TensorType
 from celosia.sw.frontend.nn.operators.table import OPERATORS
@@ -99,6 +97,10 @@ class Value:
             batch, heads, rows, cols = _four(kind.shape)
             return batch * rows, heads * self.copies * cols
         return prod(kind.shape) // cols if cols else 0, cols
+
+    def whole(self, kind: TensorType) -> View:
+        """All of the matrix of a tensor of type `kind`."""
+        return View(self.key, 0, 0, *self.shape(kind))
 
 
 def _four(shape: tuple[int, ...]) -> tuple[int, int, int, int]:
@@ -203,6 +205,16 @@ class Head:
     out: View
     onto: View | None = None
     """What is added to its scores; a single row is added to all of them."""
+    first_row: int | None = None
+    """The position of the first query, which sees so many keys before its own; None: queries see
+    all keys."""
+
+    @property
+    def mask(self) -> Mask:
+        """The columns that count, if all keys do."""
+        if self.first_row is None or self.first_row + 1 >= self.key.rows:
+            return Mask()
+        return Mask(causal=True, first_row=self.first_row)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -213,9 +225,6 @@ class Attention(AnyUnit):
     heads: tuple[tuple[Head, ...], ...]
     """The heads of each text."""
     scale: float
-    causal: bool
-    first_row: int
-    """If it is causal: the position of the first query, which sees so many keys before its own."""
     keys: str | None
     """The tensor that says how many keys each text has; None: all of them."""
     nodes: tuple[str, ...]
@@ -230,11 +239,6 @@ class Attention(AnyUnit):
     def makes(self, wanted: set[Role]) -> set[Role]:
         """One form, for products if any reads it."""
         return wanted & ({"small"} if "small" in wanted else {"wide"})
-
-    @property
-    def mask(self) -> Mask:
-        """The columns that count, if all keys do."""
-        return Mask(causal=self.causal, first_row=self.first_row)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -375,26 +379,3 @@ class Units:
     def nodes(self) -> frozenset[str]:
         """The nodes that units stand for."""
         return frozenset(name for unit in self.units.values() for name in unit.nodes)
-
-
-def whole(value: Value, kind: TensorType) -> View:
-    """All of a value, whose tensor is of type `kind`."""
-    rows, cols = value.shape(kind)
-    return View(value.key, 0, 0, rows, cols)
-
-
-def rectangle(places: Array, wanted: Array) -> tuple[int, int] | None:
-    """Where the numbers `wanted` stand in a row and a column of `places`; None: not together.
-
-    No number stands in `places` twice.
-    """
-    first = wanted[0, 0]
-    row, col = divmod(int(first), places.shape[1])
-    if row >= len(places) or places[row, col] != first:  # Heads do not stand in this order.
-        found = np.argwhere(places == first)
-        if len(found) != 1:
-            return None
-        row, col = map(int, found[0])
-    rows, cols = wanted.shape
-    part = places[row : row + rows, col : col + cols]
-    return (row, col) if part.shape == wanted.shape and (part == wanted).all() else None

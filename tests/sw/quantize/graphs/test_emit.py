@@ -1,8 +1,15 @@
-"""A norm's epsilon fits the steps of what it normalizes."""
+"""What integer graphs are made of: constants in the steps of what they meet."""
+
+from dataclasses import replace
 
 import numpy as np
+import pytest
 
-from celosia.sw.ir.graph import LayerNorm
+from celosia.sw.frontend.nn.builder import GraphBuilder
+from celosia.sw.frontend.nn.operators.operator import TensorType
+from celosia.sw.ir.graph import LayerNorm, MatMul, Requantize, Sums
+from celosia.sw.quantize.graphs.calibrate import calibrate
+from celosia.sw.quantize.graphs.quantized import instantiate, run_model
 from tests.support.quantized_exports import quantized
 
 
@@ -14,3 +21,40 @@ def test_an_epsilon_is_in_squared_steps_of_what_is_normalized():
     assert norm.rms
     assert step is not None
     assert norm.epsilon == round(64 * np.float64(np.float32(1e-5)) / step**2) > 0
+
+
+def product(bias):
+    """A product of 70 columns, and its formats; `bias` or none is added."""
+    random = np.random.default_rng(4)
+    builder = GraphBuilder("product")
+    x = builder.input("x", TensorType("float32", (3, 8)))
+    weights = builder.constant(random.normal(size=(8, 70)).astype(np.float32))
+    y = builder.op("matmul", x, weights, name="y")
+    if bias:
+        y = builder.op("add", y, builder.constant(np.full(70, 0.5, np.float32)), name="biased")
+    graph = builder.finish({"out": y})
+    inputs = {"x": random.normal(size=(3, 8)).astype(np.float32)}
+    return graph, y, calibrate(lambda types: graph, [inputs]), inputs
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_a_product_has_a_bias_where_something_is_added(bias):
+    graph, _, formats, _ = product(bias)
+    (op,) = instantiate(graph, formats).segments[0].graph.ops
+    assert isinstance(op, MatMul)
+    assert isinstance(op.finish, Requantize)
+    assert (op.bias is not None) == bias
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_sums_for_the_host_fill_bursts_and_are_read_in_their_steps(bias):
+    graph, name, formats, inputs = product(bias)
+    model = instantiate(graph, replace(formats, sums=frozenset((name,))))
+    (op,) = model.segments[0].graph.ops
+    assert isinstance(op, MatMul)
+    assert isinstance(op.finish, Sums)
+    assert (op.out.cols, op.b.cols) == (128, 128)
+    found = run_model(model, inputs).outputs["out"]
+    wide = run_model(instantiate(graph, formats), inputs).outputs["out"]
+    assert found.shape == wide.shape == (3, 70)
+    np.testing.assert_allclose(found, wide, atol=wide.max() / 32_000)

@@ -24,8 +24,6 @@ def attention(name, *texts):
         value=Value(name, heads=True),
         heads=tuple(heads),
         scale=1.0,
-        causal=False,
-        first_row=0,
         keys=None,
         nodes=(name,),
     )

@@ -12,6 +12,7 @@ from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import GraphError, TensorType
 from celosia.sw.frontend.recognize.recognize import recognize
+from celosia.sw.ir.graph import Mask
 from celosia.sw.quantize.graphs.quantized import run_model
 from celosia.sw.quantize.units.find_units import find_units
 from celosia.sw.quantize.units.segments import plan_segments
@@ -74,7 +75,7 @@ def test_one_product_of_queries_keys_and_values_is_read_by_columns():
     _, units = kinds("gpt2")
     attention = next(unit for unit in units if isinstance(unit, Attention))
     head = attention.heads[1][2]
-    assert attention.causal
+    assert head.first_row == 0
     assert head.query.tensor == head.key.tensor == head.value.tensor
     assert [view.col for view in (head.query, head.key, head.value)] == [32, 96, 160]
     assert {view.row for view in (head.query, head.key, head.value)} == {16}
@@ -275,8 +276,11 @@ def test_every_curve_of_the_accelerator_is_reached_from_onnx():
     assert reached >= {"relu", *ACTIVATIONS}
 
 
-def texts(*lengths, scales=(0.25,), read_twice=False, axis=0):
-    """Attention of each text by itself, whose contexts are put together for a product."""
+def texts(*lengths, scales=(0.25,), firsts=None, read_twice=False, axis=0):
+    """Attention of each text by itself, whose contexts are put together for a product.
+
+    With `firsts` it is causal, and the first row of each text sees so many keys before its own.
+    """
     builder = GraphBuilder("texts")
     x = builder.input("x", TensorType("float32", (sum(lengths), 32)))
     weights = builder.constant(np.eye(32, dtype=np.float32))
@@ -290,7 +294,11 @@ def texts(*lengths, scales=(0.25,), read_twice=False, axis=0):
             rows = builder.op("reshape", rows, shape=(1, tokens, 2, 16))
             parts.append(builder.op("transpose", rows, permutation=(0, 2, 1, 3)))
         found = builder.op(
-            "attention", *parts, scale=scales[text % len(scales)], causal=False, first_query=0
+            "attention",
+            *parts,
+            scale=scales[text % len(scales)],
+            causal=firsts is not None,
+            first_query=firsts[text] if firsts else 0,
         )
         found = builder.op("transpose", found, permutation=(0, 2, 1, 3))
         contexts.append(builder.op("reshape", found, shape=(tokens, 32)))
@@ -320,6 +328,14 @@ def test_contexts_of_texts_below_each_other_are_one_attention():
     assert [[head.out.col for head in heads] for heads in unit.heads] == [[0, 16]] * 3
     assert {head.out.tensor for heads in unit.heads for head in heads} == {unit.value.key}
     assert host_operators(texts(3, 1, 4)) == []
+
+
+def test_each_text_of_an_attention_has_a_mask_of_its_own():
+    (unit,) = attentions(texts(3, 1, 4, firsts=(0, 0, 2)))
+    masks = [{head.mask for head in heads} for heads in unit.heads]
+    causal = [Mask(causal=True, first_row=first) for first in (0, 2)]
+    assert masks == [{causal[0]}, {Mask()}, {causal[1]}], "a row that sees all keys has none"
+    assert {head.first_row for heads in attentions(texts(3))[0].heads for head in heads} == {None}
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,18 @@ def test_a_norm_is_made_in_the_forms_that_are_read():
     assert [form.role for form in found.converted] == ["wide"]
 
 
+def test_the_host_reads_sums_of_products_that_are_to_stay_sums():
+    graph = recognized("gpt2")
+    (name,) = graph.outputs.values()
+    wide = plan_segments(graph, find_units(graph))
+    sums = plan_segments(graph, find_units(graph), {name})
+    assert (wide.made[name], sums.made[name]) == (("wide",), ("sums",))
+    assert (wide.host_alone(name), sums.host_alone(name)) == (False, True)
+    assert wide.host_reads == sums.host_reads == {name}
+    assert sums.host_form(name).role == "sums"
+    assert set(sums.forms) == set(wide.forms) - {wide.host_form(name)}
+
+
 def test_products_are_fused_with_their_only_finish():
     found = segments("bert-17")
     assert len(found.fused) == 6

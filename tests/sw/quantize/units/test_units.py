@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from celosia.sw.frontend.nn.operators.operator import TensorType
-from celosia.sw.quantize.units.units import Value, rectangle
+from celosia.sw.quantize.units.operands import rectangle
+from celosia.sw.quantize.units.units import Value
 
 
 @pytest.mark.parametrize("heads", [False, True])
