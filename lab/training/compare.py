@@ -8,7 +8,7 @@ from celosia.lab.training.held_out import held_out_texts
 from celosia.lab.training.ngram import Trigrams
 from celosia.lab.training.perplexity import Likelihood, score
 from celosia.lab.training.scorers import float_scorer
-from celosia.sw.models.llama_graph import llama_float_graph
+from celosia.sw.models.decoder_graph import llama_float_graph
 from celosia.sw.reference.language.model_file import LanguageModel
 
 __all__ = ["Comparison", "calibration_windows", "compare_with_trigrams", "held_out_tokens"]

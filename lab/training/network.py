@@ -1,6 +1,6 @@
 """The small language model in JAX, as training sees it: the loss of a batch of windows.
 
-It computes what `celosia.sw.models.llama_graph` computes, on parameters of the same names
+It computes what `celosia.sw.models.decoder_graph` computes, on parameters of the same names
 and shapes, and with dropout.  A test holds one against the other.
 """
 
@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from celosia.sw.reference.language.shape import LlamaShape, tensor_shapes
+from celosia.sw.reference.language.shape import LlamaShape, rotary_frequencies, tensor_shapes
 
 __all__ = ["Parameters", "initial_parameters", "logits", "loss"]
 
@@ -87,7 +87,7 @@ def _normalized(x: jax.Array, gamma: jax.Array) -> jax.Array:
 
 def _turns(shape: LlamaShape, length: int) -> tuple[jax.Array, jax.Array]:
     """Cosines and sines (length x half a head) of the rotary embedding."""
-    angles = np.arange(length)[:, None] * shape.frequencies
+    angles = np.arange(length)[:, None] * rotary_frequencies(shape.head_width)
     return jnp.asarray(np.cos(angles), jnp.float32), jnp.asarray(np.sin(angles), jnp.float32)
 
 

@@ -15,13 +15,8 @@ from celosia.sw.decoding.texts import CacheLayout, Text
 from celosia.sw.driver.program_file import MAX_MEMORY_BYTES
 from celosia.sw.ir.graph_interpret import Array
 from celosia.sw.models.cases import Case
-from celosia.sw.models.decoder import (
-    decoder_graph,
-    decoder_layer_graph,
-    position_angles,
-)
 from celosia.sw.models.decoder_shape import GPT2_SMALL, OPT_125M, TINYLLAMA, DecoderShape
-from celosia.sw.models.random_decoder import random_decoder
+from celosia.sw.models.random_decoder import STREAM, random_decoder
 from celosia.sw.models.random_operands import int8_matrix, int16_matrix
 
 __all__ = ["DECODERS", "decoder", "decoder_layer", "step_bytes"]
@@ -48,21 +43,20 @@ def _job(
     capacity = max(text.keys for text in texts)
     _check_memory(shape, texts, capacity)
     tell(f"drawing {shape.weights:,} weights", None)
-    model = random_decoder(shape, seed)
-    make = decoder_layer_graph if alone else decoder_graph
-    graph = make(model, texts, capacity)
+    model = random_decoder(shape, seed, capacity, whole=not alone)
+    layout = CacheLayout(len(texts), capacity)
+    step = model.step(texts, layout, named=True)
+    (segment,) = step.model.segments
     random = np.random.default_rng(seed + 1)
-    rows = CacheLayout(len(texts), capacity).rows
     inputs: dict[str, Array] = {
-        name: int8_matrix(random, rows, shape.cache_width)
-        for name in graph.inputs
-        if graph.tensors[name].cache
+        cache: int8_matrix(random, layout.rows, shape.cache_width) for cache in segment.caches
     }
+    inputs |= step.tables(segment, texts)
     tokens = sum(text.rows for text in texts)
-    inputs["embedding"] = int16_matrix(random, tokens, shape.width, model.stream_spread)
-    inputs |= position_angles(shape, texts)
+    (embedding,) = segment.inputs.keys() - inputs.keys()
+    inputs[embedding] = int16_matrix(random, tokens, shape.width, STREAM)
     weights = shape.layer_weights if alone else shape.weights
-    return GraphJob(Case(graph, inputs), step_bytes=weights + cache_bytes(shape, texts))
+    return GraphJob(Case(segment.graph, inputs), step_bytes=weights + cache_bytes(shape, texts))
 
 
 def step_bytes(shape: DecoderShape, texts: Sequence[Text]) -> int:

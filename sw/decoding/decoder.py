@@ -17,6 +17,7 @@ from celosia.sw.quantize.graphs.calibrate import calibrate
 from celosia.sw.quantize.graphs.formats import Formats
 from celosia.sw.quantize.graphs.quantized import QuantizedGraph, instantiate
 from celosia.sw.quantize.ranges import Clip
+from celosia.sw.quantize.units.segments import Segment
 from celosia.sw.reference.encoder import Floats
 
 __all__ = ["Decoder", "DecoderStep", "check_tokens", "quantize_decoder", "vocabulary_of"]
@@ -39,6 +40,15 @@ class DecoderStep:
             cached += sum(tensor.cols for tensor in graph.tensors.values() if tensor.cache)
         return weights + keys * cached
 
+    def tables(self, segment: Segment, texts: Sequence[Text]) -> dict[str, Array]:
+        """The integers of those inputs of `segment` that the places of tokens alone decide."""
+        found = {}
+        for name, form in segment.inputs.items():
+            table = self.float_graph.tables.get(self.model.values[form.key].tensor)
+            if table is not None:
+                found[name], _ = self.model.formats[form].integers(table.at(texts))
+        return found
+
     def logits(self, outputs: Mapping[str, Array]) -> Floats:
         """The outputs of a run as logits: (tokens, vocabulary)."""
         (found,) = outputs.values()
@@ -50,7 +60,8 @@ class Decoder:
     """A causal decoder whose tensors have integer formats."""
 
     graph: FloatGraph
-    """The float graph of a whole text, behind `recognize`: tokens in, logits out."""
+    """The float graph of a whole text, behind `recognize`: tokens or their embeddings in, logits
+    out."""
     formats: Formats
 
     @cached_property
@@ -64,15 +75,18 @@ class Decoder:
         layout: CacheLayout | None = None,
         keys: int | None = None,
         *,
+        named: bool = False,
         moving: bool = False,
     ) -> DecoderStep:
         """The step that takes the tokens which `texts` add, as `step_graph` makes it.
 
-        With `moving`, programs can be patched for a smaller context.  Raises `DecoderProblem` as
-        `step_graph` does, and `GraphError` as `instantiate` does.
+        `named` is what it is to `instantiate`; with `moving`, programs can be patched for a smaller
+        context.  Raises `DecoderProblem` and `ValueError` as `step_graph` does, and `GraphError` as
+        `instantiate` does.
         """
         found = step_graph(self.graph, texts, layout, keys)
-        return DecoderStep(found, instantiate(found.graph, self.formats, moving=moving))
+        model = instantiate(found.graph, self.formats, named=named, moving=moving)
+        return DecoderStep(found, model)
 
 
 def check_tokens(tokens: Sequence[int], length: int, context: int, vocabulary: int) -> None:

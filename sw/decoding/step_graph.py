@@ -13,7 +13,7 @@ import numpy as np
 
 from celosia.sw.decoding.problem import DecoderProblem
 from celosia.sw.decoding.row_rules import moved_axis, resized
-from celosia.sw.decoding.texts import CacheLayout, Text
+from celosia.sw.decoding.texts import CacheLayout, Text, check_texts
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.graph import FloatGraph, Node
 from celosia.sw.frontend.nn.operators.operator import Array, TensorType
@@ -79,13 +79,15 @@ def step_graph(
 ) -> StepGraph:
     """The graph for the tokens that `texts` add, one text behind the other.
 
-    `graph` is one for a whole text, behind `recognize`; its input `TOKENS` is (1, places).  With a
+    `graph` is one for a whole text, behind `recognize`; its only input is (1, places, ...).  With a
     `layout` each attention reads keys and values of caches: `keys` of them, or those that there
     are.  Without, texts have no tokens before.  Its one output has a row for each token.
 
     Raises `DecoderProblem` for a graph of which a row depends on other tokens by anything but
-    causal attention.
+    causal attention, and `ValueError` as `check_texts` does.
     """
+    if layout is not None:
+        check_texts(texts, layout.capacity, keys)
     cutter = _Cutter(graph, texts, layout, keys)
     for node in graph.nodes:
         with cutter.builder.origin(node.origin):
@@ -115,9 +117,10 @@ class _Cutter:
         self.rows = sum(text.rows for text in self.texts)
         what = ", ".join(f"{text.rows} behind {text.context}" for text in self.texts)
         self.builder = GraphBuilder(f"{self.graph.name}: {what}")
-        kind = self.graph.inputs[TOKENS]
-        self.axes[TOKENS] = 1
-        self.made[TOKENS] = self.builder.input(TOKENS, TensorType(kind.dtype, (1, self.rows)))
+        ((name, kind),) = self.graph.inputs.items()
+        self.axes[name] = 1
+        kind = TensorType(kind.dtype, (1, self.rows, *kind.shape[2:]))
+        self.made[name] = self.builder.input(name, kind)
 
     def finish(self) -> StepGraph:
         ((name, tensor),) = self.graph.outputs.items()

@@ -1,9 +1,10 @@
 """Texts of a step of a decoder, and their places in caches."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["GUARD_ROWS", "CacheLayout", "Text"]
+__all__ = ["GUARD_ROWS", "CacheLayout", "Text", "check_texts"]
 
 GUARD_ROWS: Final = 16
 """Rows before, between and behind the texts of a cache: nobody writes them."""
@@ -40,3 +41,21 @@ class CacheLayout:
     def first(self, text: int) -> int:
         """The row of the first token of a text."""
         return GUARD_ROWS + text * (self.capacity + GUARD_ROWS)
+
+
+def check_texts(texts: Sequence[Text], capacity: int, keys: int | None) -> None:
+    """Raise `ValueError` for texts that are no step behind caches for `capacity` tokens each."""
+    if not texts:
+        raise ValueError("texts: there are none")
+    for number, text in enumerate(texts):
+        if text.rows < 1:
+            raise ValueError(f"text {number}: a step of {text.rows} tokens has nothing to compute")
+        if text.context < 0:
+            raise ValueError(f"text {number}: a context of {text.context} tokens is negative")
+        if text.keys > capacity:
+            raise ValueError(
+                f"text {number}: {text.context} tokens in the cache and {text.rows} of the step "
+                f"are more than the {capacity} that the cache holds"
+            )
+        if keys is not None and not text.keys <= keys <= capacity:
+            raise ValueError(f"keys: {keys} are not in {text.keys}..{capacity}")

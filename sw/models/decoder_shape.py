@@ -3,8 +3,6 @@
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from celosia.sw.reference.language.shape import ROTARY_BASE
-
 __all__ = ["GPT2_SMALL", "OPT_125M", "TINYLLAMA", "DecoderShape", "Form"]
 
 Form = Literal["gpt2", "opt", "llama"]
@@ -29,8 +27,6 @@ class DecoderShape:
     hidden: int
     """Elements of a token between the products of the feed-forward network."""
     vocabulary: int
-    rotary_base: float = ROTARY_BASE
-    """The ratio of the slowest turn of rotary positions to the fastest, about."""
 
     def __post_init__(self):
         for name in ("layers", "width", "heads", "key_heads", "hidden", "vocabulary"):

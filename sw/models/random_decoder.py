@@ -1,136 +1,155 @@
 """Decoders of any shape with seeded random integers as weights, for what needs no trained one.
 
-Scales are chosen by the spread of random sums, so that every tensor uses its range: nothing is
+Steps are chosen by the spread of random sums, so that every tensor uses its range: nothing is
 calibrated, and a decoder of the size of GPT-2 is there within seconds.
 """
 
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from celosia.isa.functions.table import ACTIVATIONS
-from celosia.isa.numerics import EXPONENT_FRACTION_BITS
+from celosia.isa.numerics import CONTEXT_FRACTION_BITS
+from celosia.isa.numerics.integers import INT16_MAX
+from celosia.sw.decoding.decoder import Decoder
+from celosia.sw.decoding.step_graph import step_graph
+from celosia.sw.decoding.texts import Text
+from celosia.sw.frontend.nn.graph import FloatGraph
+from celosia.sw.models.decoder_graph import decoder_float_graph
 from celosia.sw.models.decoder_shape import DecoderShape
-from celosia.sw.models.integer_decoder import BURST_COLUMNS, IntegerDecoder
-from celosia.sw.quantize.norm import quantize_norm
+from celosia.sw.quantize.curves import Computed
+from celosia.sw.quantize.graphs.formats import Format, Formats
+from celosia.sw.quantize.linear import IntegerLinear
 from celosia.sw.quantize.spread import HiddenRange
-from celosia.sw.reference.encoder import Norm
+from celosia.sw.quantize.units.find_units import find_units
+from celosia.sw.quantize.units.segments import Form, Role, Segments, plan_segments
+from celosia.sw.quantize.units.units import Attention, Finishing, Product
+from celosia.sw.reference.encoder import Floats
 
-__all__ = ["random_decoder"]
+__all__ = ["STREAM", "random_decoder"]
 
+STREAM: Final = 2000.0
+"""Standard deviation of the sums of embeddings in int16, which is 1."""
 _WEIGHTS: Final = 40.0
 """Standard deviation of weights."""
 _SMALL: Final = 32.0
 """Standard deviation of int8."""
-_SMALL_STEP: Final = 1 / _SMALL
-"""The step of normalized int8, whose standard deviation is 1."""
-_STREAM: Final = 2000.0
-"""Standard deviation of the sums of embeddings, int16."""
-_EPSILON: Final = 0.01 * _STREAM**2
+_EPSILON: Final = 0.01
 """Added to the mean of squares."""
 _ADDED: Final = 300.0
-"""Standard deviation of what a layer's part adds to them."""
+"""Standard deviation of what a layer's part adds to the stream, in int16."""
 _WORDS: Final = 4000.0
 """Standard deviation of other int16."""
 _SCORES: Final = 2.0
 """Standard deviation of scores."""
 _SPREAD: Final = 0.1
 """Standard deviation of gamma and beta."""
-_ACTIVATION_LIMIT: Final = 6.0
+_HIDDEN: Final = HiddenRange.between(ACTIVATIONS["gelu"].least, 6.0)
+"""The range behind GELU."""
+
+_SUMS: Final = frozenset(("logits",))
+"""Products that stay sums."""
+_SCORED: Final = np.sqrt(_SCORES) / _SMALL
+"""The step of queries and keys."""
+_STEPS: Final[Mapping[str, float]] = {
+    "embedding": 1 / STREAM,
+    "attention_sum": 1 / STREAM,
+    "sum": 1 / STREAM,
+    "query": _SCORED * _SMALL / _WORDS,
+    "key": _SCORED * _SMALL / _WORDS,
+    "up": 1 / _WORDS,
+    "gated": 1 / _WORDS,
+    "context": 2.0 ** (14 - CONTEXT_FRACTION_BITS) / _SMALL,
+}
+"""What 1 stands for in values of these names; of others it is that of `_SMALL`."""
 
 
-def random_decoder(shape: DecoderShape, seed: int) -> IntegerDecoder:
-    """The decoder of this shape and seed."""
+def random_decoder(
+    shape: DecoderShape, seed: int, length: int = 1, *, whole: bool = True
+) -> Decoder:
+    """The decoder of this shape and seed, from sums of embeddings on, for texts of `length`.
+
+    Without being `whole` it has no last norm and no vocabulary.
+    """
     random = np.random.default_rng(seed)
-    tensors = dict(_tensors(shape, random))
-    scalars = {"norm.epsilon": _EPSILON * shape.width}
-    for index in range(shape.layers):
-        scalars |= {f"layers.{index}.{name}": value for name, value in _scalars(shape).items()}
-    heads = {
-        f"layers.{index}.{name}": values
-        for index in range(shape.layers)
-        for name, values in _head_scalars(shape).items()
-    }
-    return IntegerDecoder(shape, tensors, scalars, heads, stored_scores=True, stream_spread=_STREAM)
+
+    def tensor(name: str, size: tuple[int, ...]) -> Floats:
+        if len(size) > 1:  # Integers are drawn: nothing reads these.
+            return np.broadcast_to(np.zeros((), np.float32), size)
+        found = _SPREAD * random.standard_normal(size)
+        return (found if name.endswith("beta") else 1 + found).astype(np.float32)
+
+    graph = decoder_float_graph(shape, tensor, length, _EPSILON, whole=whole)
+    return Decoder(graph, _formats(graph, random))
 
 
-def _scalars(shape: DecoderShape) -> dict[str, float]:
-    """What every layer has the same."""
-    scalars = {"output.residual_scale": 1.0, "down.residual_scale": 1.0}
-    if shape.form == "gpt2":
-        hidden = HiddenRange.between(ACTIVATIONS["gelu"].least, _ACTIVATION_LIMIT)
-        scalars["hidden.zero_point"] = hidden.zero_point
-        scalars["hidden.scale"] = ACTIVATIONS["gelu"].unit / hidden.step
-    if shape.form == "llama":
-        scalars |= {
-            f"{norm}.epsilon": _EPSILON * shape.width for norm in ("norm", "attention_norm")
-        }
-        scalars["gate.out_scale"] = ACTIVATIONS["silu"].unit * _WORDS
-        scalars["hidden.scale"] = _SMALL / (_WORDS * _WORDS)
-    return scalars
+def _formats(graph: FloatGraph, random: np.random.Generator) -> Formats:
+    """Random integers of all products, and the formats of all forms."""
+    found = step_graph(graph, [Text(0, 1)]).graph
+    segments = plan_segments(found, find_units(found), _SUMS)
+    types, units = found.types(), segments.units
+    forms = {}
+    for form in segments.forms:
+        value = units.values[form.key]
+        forms[form] = _format(segments, form, value.shape(types[value.tensor])[1])
+    finishes = {unit.product.value.tensor: unit for unit in units.of(Finishing)}
+    return Formats(
+        forms,
+        {
+            unit.value.tensor: _linear(random, unit, forms, finishes.get(unit.value.tensor))
+            for unit in units.of(Product)
+        },
+        {
+            unit.value.tensor: Computed(unit.function)
+            for unit in units.of(Finishing)
+            if unit.function in ACTIVATIONS
+        },
+        frozenset(unit.value.tensor for unit in units.of(Attention)),
+        sums=_SUMS,
+    )
 
 
-def _head_scalars(shape: DecoderShape) -> dict[str, tuple[float, ...]]:
-    """What every head has the same."""
-    scores = _SCORES / (_SMALL * _SMALL * np.sqrt(shape.head_width)) * 2**EXPONENT_FRACTION_BITS
-    scalars = {
-        "scores.scale": (float(np.float32(scores)),) * shape.heads,
-        "context.scale": (2.0**-14,) * shape.heads,
-    }
-    if shape.form == "llama":
-        scalars["query.rotate_scale"] = (_SMALL / _WORDS,) * shape.heads
-        scalars["key.rotate_scale"] = (_SMALL / _WORDS,) * shape.key_heads
-    return scalars
-
-
-def _tensors(
-    shape: DecoderShape, random: np.random.Generator
-) -> Iterator[tuple[str, NDArray[Any]]]:
-    for index in range(shape.layers):
-        for name, value in _layer(shape, random):
-            yield f"layers.{index}.{name}", value
-    yield from _norm(random, "norm", shape.width).items()
-    columns = -(-shape.vocabulary // BURST_COLUMNS) * BURST_COLUMNS
-    weights = _int8(random, shape.width, columns)
-    weights[:, shape.vocabulary :] = 0
-    yield "vocabulary.weights", weights
-
-
-def _layer(shape: DecoderShape, random: np.random.Generator) -> Iterator[tuple[str, NDArray[Any]]]:
-    width, hidden, llama = shape.width, shape.hidden, shape.form == "llama"
-    projected = _WORDS if llama else _SMALL
-    yield from _norm(random, "norm", width).items()
-    yield from _linear(random, "key", width, shape.cache_width, projected)
-    yield from _linear(random, "value", width, shape.cache_width, _SMALL)
-    yield from _linear(random, "query", width, width, projected)
-    yield from _linear(random, "output", width, width, _ADDED)
-    yield from _norm(random, "attention_norm", width).items()
-    unit = 2.0 ** ACTIVATIONS["silu" if llama else "gelu"].fraction_bits
-    if llama:
-        yield from _linear(random, "gate", width, hidden, unit)
-        yield from _linear(random, "up", width, hidden, _WORDS)
-    else:
-        yield from _linear(random, "up", width, hidden, unit if shape.form == "gpt2" else _SMALL)
-    yield from _linear(random, "down", hidden, width, _ADDED)
+def _format(segments: Segments, form: Form, cols: int) -> Format:
+    """The format of a form, by the name of its tensor."""
+    tensor = segments.units.values[form.key].tensor
+    name, unit = tensor.rpartition(".")[2], segments.units.units.get(tensor)
+    if form.role == "angles":
+        return Format("int16", np.full(cols, 1 / INT16_MAX))
+    if isinstance(unit, Finishing) and unit.function == "gelu":
+        return Format("uint8", np.full(cols, _HIDDEN.step), _HIDDEN.zero_point)
+    kind = "int16" if form.role == "wide" else "int8"
+    scored = form.role == "heads" and name != "value"
+    step = _SCORED if scored else _STEPS.get(name, 1 / _SMALL)
+    return Format(kind, np.full(cols, step))
 
 
 def _linear(
-    random: np.random.Generator, name: str, inputs: int, outputs: int, spread: float
-) -> Iterator[tuple[str, NDArray[Any]]]:
-    """Weights, bias and a scale for each column, for results of this spread."""
+    random: np.random.Generator,
+    unit: Product,
+    forms: Mapping[Form, Format],
+    finish: Finishing | None,
+) -> IntegerLinear:
+    """Weights, bias and a step for each column, for results of a spread that fills their type."""
+    inputs, outputs = unit.linear.weights.shape
     sums = _SMALL * _WEIGHTS * np.sqrt(inputs)
-    scale = spread / sums * random.uniform(0.7, 1, (1, outputs))
-    yield f"{name}.weights", _int8(random, inputs, outputs)
-    yield f"{name}.bias", (random.standard_normal((1, outputs)) * sums / 8).astype(np.int32)
-    yield f"{name}.scale", scale.astype(np.float32)
+    step = _spread(unit, forms, finish) / sums * random.uniform(0.7, 1, outputs)
+    spread = 0 if unit.value.tensor in _SUMS else sums / 8
+    bias = (random.standard_normal(outputs) * spread).astype(np.int32)
+    return IntegerLinear(_int8(random, inputs, outputs), bias, step)
 
 
-def _norm(random: np.random.Generator, name: str, width: int) -> dict[str, NDArray[Any]]:
-    gamma, beta = 1 + _SPREAD * random.standard_normal(width), random.standard_normal(width)
-    norm = Norm(gamma.astype(np.float32), (_SPREAD * beta).astype(np.float32))
-    return quantize_norm(name, norm, _SMALL_STEP)
+def _spread(unit: Product, forms: Mapping[Form, Format], finish: Finishing | None) -> float:
+    """The standard deviation of what a product computes, as a real number."""
+    if finish is not None:
+        added = finish.residual is not None
+        return _ADDED / STREAM if added else 1.0
+    sizes: tuple[tuple[Role, float], ...] = (("heads", _SMALL), ("wide", _WORDS))
+    for role, size in sizes:
+        if Form(unit.value.key, role) in forms:
+            return size * float(forms[Form(unit.value.key, role)].steps[0])
+    return 1.0
 
 
 def _int8(random: np.random.Generator, rows: int, cols: int) -> NDArray[np.int8]:

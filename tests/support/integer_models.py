@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 
 from celosia.sw.decoding.decoder import Decoder, quantize_decoder
-from celosia.sw.models.llama_graph import llama_float_graph
+from celosia.sw.models.decoder_graph import llama_float_graph
 from celosia.sw.reference.language.shape import LlamaShape
 from tests.support.language import random_weights
 

@@ -22,7 +22,6 @@ from celosia.sw.decoding.texts import Text
 from celosia.sw.ir.graph import Mask
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.models import cases
-from celosia.sw.models.decoder import decoder_graph
 from celosia.sw.planning.choices import Choices
 from celosia.sw.planning.problems import graph_of
 from celosia.sw.reference.encoder import EncoderShape
@@ -71,7 +70,7 @@ PROGRAMS = {
         layer,
         always(Decide(Choices(block_tiles=2)), Encode(nests=False), Compress(loops=False)),
     ),
-    "decoder": (lambda: decoder_graph(model("llama"), [Text(5, 3)], 12, keys=9), always()),
+    "decoder": (lambda: model("llama", width=64).graph([Text(5, 3)], 12, 9), always()),
     "branches": (branches, staged),
     "onnx": (lambda: quantized("vit").segments[0].graph, always(Decide(Choices()))),
 }
@@ -86,7 +85,7 @@ EXPECTED = {
     "layer": (478, "4c3dbb16c403"),
     "layer, bytes again": (376, "10042000ae2c"),
     "layer, no loops": (1075, "67705e81d0e3"),
-    "decoder": (673, "21bbb52481f1"),
+    "decoder": (718, "676e1068645e"),
     "branches": (1308, "a4ab15d67789"),
     "onnx": (94, "b006c36ae670"),
 }

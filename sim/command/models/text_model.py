@@ -14,7 +14,7 @@ from celosia.sim.support.problems import InputError
 from celosia.sw.decoding.decoder import vocabulary_of
 from celosia.sw.decoding.session import ROWS
 from celosia.sw.frontend.nn.graph import FloatGraph
-from celosia.sw.models.llama_graph import llama_float_graph
+from celosia.sw.models.decoder_graph import llama_float_graph
 from celosia.sw.reference.language.calibration import load_calibration
 from celosia.sw.reference.language.model_file import load_language_model
 from celosia.sw.reference.language.tokenizer import END, OwnTokenizer, Tokenizer

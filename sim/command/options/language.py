@@ -9,7 +9,7 @@ import typer
 
 from celosia.sim.support.problems import InputError
 from celosia.sw.decoding.decoder import Decoder, quantize_decoder
-from celosia.sw.models.llama_graph import llama_float_graph
+from celosia.sw.models.decoder_graph import llama_float_graph
 from celosia.sw.reference.language.calibration import load_calibration
 from celosia.sw.reference.language.errors import LanguageError
 from celosia.sw.reference.language.model_file import LanguageModel

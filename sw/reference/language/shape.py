@@ -7,9 +7,9 @@ from typing import ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ROTARY_BASE", "SMALL", "LlamaShape", "tensor_shapes"]
+__all__ = ["SMALL", "LlamaShape", "rotary_frequencies", "tensor_shapes"]
 
-ROTARY_BASE: Final = 10_000.0
+_ROTARY_BASE: Final = 10_000.0
 """The ratio of the slowest turn of rotary positions to the fastest, about, in most models."""
 
 
@@ -52,15 +52,15 @@ class LlamaShape:
         return self.width // self.heads
 
     @property
-    def frequencies(self) -> NDArray[np.float64]:
-        """The angle in radians, for each element of half a head, from a token to the next."""
-        half = self.head_width // 2
-        return ROTARY_BASE ** (-np.arange(half) / half)
-
-    @property
     def parameters(self) -> int:
         """The number of weights."""
         return sum(map(math.prod, tensor_shapes(self).values()))
+
+
+def rotary_frequencies(width: int) -> NDArray[np.float64]:
+    """The angle in radians from a token to the next, for each element of half a head of `width`."""
+    half = width // 2
+    return _ROTARY_BASE ** (-np.arange(half) / half)
 
 
 def tensor_shapes(shape: LlamaShape) -> dict[str, tuple[int, ...]]:

@@ -7,7 +7,7 @@ import pytest
 
 from celosia.lab.training.perplexity import log_likelihoods, score, windows
 from celosia.lab.training.scorers import float_scorer
-from celosia.sw.models.llama_graph import llama_float_graph
+from celosia.sw.models.decoder_graph import llama_float_graph
 from celosia.sw.reference.language.errors import TokenError
 from tests.support.language import TINY, random_weights
 

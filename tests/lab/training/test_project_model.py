@@ -5,7 +5,7 @@ import pytest
 from celosia.lab.training.compare import held_out_tokens
 from celosia.lab.training.perplexity import score
 from celosia.lab.training.scorers import float_scorer
-from celosia.sw.models.llama_graph import llama_float_graph
+from celosia.sw.models.decoder_graph import llama_float_graph
 from celosia.sw.reference.language.model_file import load_language_model, shipped_folder
 from celosia.sw.reference.language.shape import SMALL
 

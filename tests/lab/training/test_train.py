@@ -10,7 +10,7 @@ from celosia.lab.training.corpus import corpus_key
 from celosia.lab.training.perplexity import score
 from celosia.lab.training.recipe import Recipe
 from celosia.lab.training.scorers import float_scorer
-from celosia.sw.models.llama_graph import llama_float_graph
+from celosia.sw.models.decoder_graph import llama_float_graph
 from celosia.sw.reference.language.errors import LanguageError
 from celosia.sw.reference.language.model_file import load_language_model
 from celosia.sw.reference.language.weights import LlamaWeights

@@ -32,7 +32,7 @@ def shape(form: Form) -> DecoderShape:
     return DecoderShape(
         form=form,
         layers=2,
-        width=32,
+        width=64,
         heads=4,
         key_heads=2 if form == "llama" else 4,
         hidden=40,
@@ -81,7 +81,7 @@ def test_a_layer_of_a_prefill_counts_what_rows_see():
     assert not any(name.startswith("1.") for name in names)
     attention = next(each for each in document["operators"] if "attention" in each["workload"])
     tiles = 24 // 4
-    assert attention["macs"] == 2 * 4 * 8 * 4 * 4 * tiles * (tiles + 1) // 2
+    assert attention["macs"] == 2 * 4 * 16 * 4 * 4 * tiles * (tiles + 1) // 2
     refused("--layers is no option", "run", "decoder-layer", *words, "--layers", 2)
 
 
@@ -127,8 +127,8 @@ def test_each_form_of_a_part_is_printed_and_reads_back(part):
     graph = parse_graph(forms["graph"], constants)
     assert print_graph(graph) == forms["graph"]
     assert {tensor.name for tensor in graph.tensors.values() if tensor.cache} == {
-        "0.keys",
-        "0.values",
+        "0.key.cache" if part is PREFILL else "0.rotate_key.cache",
+        "0.value.cache",
     }
     assert parse_plan(forms["plan"]).graph == graph.name
     for form in ("expand", "schedule"):

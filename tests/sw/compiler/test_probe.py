@@ -1,15 +1,10 @@
 """Parts of graphs that cost like them."""
 
-from dataclasses import replace
-
-import numpy as np
-
 from celosia.isa.presets import PRESETS
 from celosia.sw.compiler.probe import probe_graph, product_tiles
 from celosia.sw.decoding.texts import Text
 from celosia.sw.ir.graph import MatMul as GraphProduct
 from celosia.sw.models import cases
-from celosia.sw.models.decoder import decoder_graph
 from celosia.sw.reference.encoder import EncoderShape
 from tests.sw.models.decoder_runs import model
 
@@ -30,10 +25,7 @@ def test_a_probe_has_few_operators_of_a_kind_and_few_rows():
 
 
 def test_a_probe_has_few_columns_of_a_vocabulary():
-    decoder = model("opt", layers=1)
-    vocabulary = np.zeros((decoder.shape.width, 1000), np.int8)
-    tensors = {**decoder.tensors, "vocabulary.weights": vocabulary}
-    graph = decoder_graph(replace(decoder, tensors=tensors), [Text(3)], 4)
+    graph = model("opt", layers=1, vocabulary=1000).graph([Text(3)], 4)
     last = probe_graph(graph, TINY).ops[-1]
     assert isinstance(last, GraphProduct)
     assert last.out.cols == last.b.cols == 192 * TINY.dim

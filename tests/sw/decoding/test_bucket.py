@@ -11,7 +11,6 @@ from celosia.sw.decoding import bucket as bucket_module
 from celosia.sw.decoding.bucket import Patch, compile_bucket
 from celosia.sw.decoding.moved import moved
 from celosia.sw.decoding.texts import Text
-from celosia.sw.models.decoder import decoder_graph
 from celosia.sw.planning.choices import Choices
 from tests.sw.models.decoder_runs import model
 
@@ -21,7 +20,7 @@ CAPACITY, LAST = 40, 23
 
 def step(form, rows, context):
     """A step whose rows read as many keys for every context up to `LAST`."""
-    return decoder_graph(model(form, width=64), [Text(context, rows)], CAPACITY, keys=LAST + rows)
+    return model(form, width=64).graph([Text(context, rows)], CAPACITY, LAST + rows)
 
 
 @cache

@@ -8,7 +8,7 @@ from celosia.sw.decoding.float_session import FloatSession, check_steps
 from celosia.sw.decoding.problem import DecoderProblem
 from celosia.sw.decoding.step_graph import Table
 from celosia.sw.decoding.texts import Text
-from celosia.sw.models.llama_graph import llama_float_graph
+from celosia.sw.models.decoder_graph import llama_float_graph
 from tests.support.language import random_weights
 
 TOKENS = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8]

@@ -17,7 +17,6 @@ from celosia.sw.ir.program import Load, Store
 from celosia.sw.ir.program_verify import verify as verify_program
 from celosia.sw.mlir.print_graph import print_graph
 from celosia.sw.mlir.read_graph import parse_graph
-from celosia.sw.models.decoder import decoder_graph
 from tests.sw.models.decoder_runs import model
 
 TINY = resolve_config("tiny", ())
@@ -82,17 +81,20 @@ def test_a_cache_is_an_input():
 
 
 def test_sums_as_they_are_have_no_copies():
-    graph = decoder_graph(model(), [Text(2), Text(3)], 8)
+    graph = model().graph([Text(2), Text(3)], 8)
     product = next(op for op in graph.ops if isinstance(op, MatMul) and op.copies)
     ops = tuple(replace(op, finish=Sums()) if op is product else op for op in graph.ops)
-    tensors = {**graph.tensors, "0.key": replace(graph.tensors["0.key"], type="int32")}
+    tensors = {
+        **graph.tensors,
+        "0.key.heads.0": replace(graph.tensors["0.key.heads.0"], type="int32"),
+    }
     with pytest.raises(ValueError, match="sums that stay as they are have none"):
         verify(replace(graph, ops=ops, tensors=tensors))
 
 
 @pytest.mark.parametrize("texts", [[Text(2, 3)], [Text(2), Text(3)]])
 def test_decoders_read_back_from_their_text(texts):
-    graph = decoder_graph(model(), texts, 8)
+    graph = model().graph(texts, 8)
     text = print_graph(graph)
     again = parse_graph(text, graph.constants)
     assert again.ops == graph.ops
@@ -101,7 +103,7 @@ def test_decoders_read_back_from_their_text(texts):
 
 
 def programs():
-    graph = decoder_graph(model(), [Text(5, 2)], 12)
+    graph = model().graph([Text(5, 2)], 12)
     compiled = compile_graph(graph, TINY)
     given = [*graph.inputs, *graph.constants]
     return compiled, [written.op for written in compiled.ops], given
@@ -115,7 +117,7 @@ def check(compiled, ops, given):
 def test_programs_store_just_what_is_appended():
     compiled, ops, given = programs()
     check(compiled, ops, given)
-    store = next(op for op in ops if isinstance(op, Store) and op.view.tensor == "0.keys")
+    store = next(op for op in ops if isinstance(op, Store) and op.view.tensor == "0.key.cache")
     elsewhere = replace(store, view=replace(store.view, row=store.view.row + 2))
     with pytest.raises(ValueError, match="is stored a second time"):
         check(compiled, [elsewhere if op is store else op for op in ops], given)
@@ -123,7 +125,7 @@ def test_programs_store_just_what_is_appended():
 
 def test_loads_of_new_rows_wait_for_them():
     compiled, ops, given = programs()
-    new = next(view for view in compiled.graph.appended if view.tensor == "0.keys")
+    new = next(view for view in compiled.graph.appended if view.tensor == "0.key.cache")
     load = next(op for op in ops if isinstance(op, Load) and op.view.meets(new))
     with pytest.raises(ValueError, match="waits for 0 stores, not for"):
         check(compiled, [replace(op, after=0) if op is load else op for op in ops], given)

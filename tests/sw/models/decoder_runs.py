@@ -1,6 +1,6 @@
 """Small decoders, and their graphs computed step by step, each with the caches of the last."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -10,12 +10,12 @@ from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.sim.devices.devices import open_device
 from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.decoding.decoder import Decoder, DecoderStep
 from celosia.sw.decoding.texts import CacheLayout, Text
 from celosia.sw.driver.graph_run import GraphRun
+from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.graph_interpret import interpret
-from celosia.sw.models.decoder import decoder_graph, position_angles
 from celosia.sw.models.decoder_shape import DecoderShape, Form
-from celosia.sw.models.integer_decoder import IntegerDecoder
 from celosia.sw.models.random_decoder import random_decoder
 from celosia.sw.planning.choices import Choices
 
@@ -23,8 +23,26 @@ CAPACITY = 24
 MEMORY = 4 << 20
 
 
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A decoder of random integers, from sums of embeddings on."""
+
+    shape: DecoderShape
+    decoder: Decoder
+
+    def step(self, texts: Sequence[Text], capacity: int, keys: int | None = None) -> DecoderStep:
+        """A step, of programs that can be patched if it reads so many `keys`."""
+        layout = CacheLayout(len(texts), capacity)
+        return self.decoder.step(texts, layout, keys, named=True, moving=keys is not None)
+
+    def graph(self, texts: Sequence[Text], capacity: int, keys: int | None = None) -> Graph:
+        """The graph of a step."""
+        (segment,) = self.step(texts, capacity, keys).model.segments
+        return segment.graph
+
+
 @cache
-def model(form: Form = "gpt2", layers=2, width=32, heads=4, key_heads=4):
+def model(form: Form = "gpt2", layers=2, width=32, heads=4, key_heads=4, vocabulary=50, whole=True):
     shape = DecoderShape(
         form=form,
         layers=layers,
@@ -32,9 +50,9 @@ def model(form: Form = "gpt2", layers=2, width=32, heads=4, key_heads=4):
         heads=heads,
         key_heads=key_heads,
         hidden=2 * width,
-        vocabulary=50,
+        vocabulary=vocabulary,
     )
-    return random_decoder(shape, 7)
+    return Model(shape, random_decoder(shape, 7, 64, whole=whole))
 
 
 def tokens(decoder, count, seed=1):
@@ -54,7 +72,8 @@ def on_device(preset, simulator="functional"):
 
     def run(graph, inputs, compiled=None):
         if compiled is None:
-            choices = Choices(schedule_loads=len(inputs["embedding"]) <= 2 * config.dim)
+            rows = len(inputs["embedding.wide"])
+            choices = Choices(schedule_loads=rows <= 2 * config.dim)
             compiled = compile_graph(graph, config, Decide(choices))
         device = open_device(simulator, config, MemoryTiming(), MEMORY)
         try:
@@ -72,7 +91,7 @@ def on_device(preset, simulator="functional"):
 class Session:
     """A decoder whose caches go from one step to the next."""
 
-    decoder: IntegerDecoder
+    decoder: Model
     compute: Callable = interpreted
     texts: int = 1
     capacity: int = CAPACITY
@@ -83,20 +102,21 @@ class Session:
         shape = self.decoder.shape
         rows = CacheLayout(self.texts, self.capacity).rows
         random = np.random.default_rng(3)
+        keys = "rotate_key" if shape.form == "llama" else "key"
         for layer in range(shape.layers):
-            for name in ("keys", "values"):
+            for name in (keys, "value"):
                 garbage = random.integers(-128, 128, (rows, shape.cache_width))
-                self.caches[f"{layer}.{name}"] = garbage.astype(np.int8)
+                self.caches[f"{layer}.{name}.cache"] = garbage.astype(np.int8)
         self.lengths = [0] * self.texts
 
     def step(self, embedding, rows=None, keys=None):
         """The logits of tokens, so many `rows` of each text."""
         rows = rows or [len(embedding)]
         texts = [Text(length, count) for length, count in zip(self.lengths, rows, strict=True)]
-        graph = decoder_graph(self.decoder, texts, self.capacity, keys=keys)
-        angles = position_angles(self.decoder.shape, texts)
-        inputs = {"embedding": embedding, **angles, **self.caches}
-        found = self.compute(graph, inputs)
+        step = self.decoder.step(texts, self.capacity, keys)
+        (segment,) = step.model.segments
+        inputs = {"embedding.wide": embedding, **step.tables(segment, texts), **self.caches}
+        found = self.compute(segment.graph, inputs)
         self.caches = {name: found[name] for name in self.caches}
         self.lengths = [text.keys for text in texts]
-        return found["logits"]
+        return found["vocabulary.sums"]

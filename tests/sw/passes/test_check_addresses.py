@@ -10,7 +10,6 @@ from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.decoding.texts import Text
 from celosia.sw.ir.graph import Requantize, Sums, Tensor
 from celosia.sw.ir.graph_builder import GraphBuilder
-from celosia.sw.models.decoder import decoder_graph
 from celosia.sw.passes.check_addresses import check_addresses
 from tests.sw.models.decoder_runs import model
 
@@ -20,7 +19,7 @@ CONFIG = resolve_config("tiny", ())
 @pytest.fixture(scope="module")
 def compiled():
     """A step of a small decoder, as single commands."""
-    graph = decoder_graph(model("opt"), [Text(5, 1)], 20)
+    graph = model("opt").graph([Text(5, 1)], 20)
     return compile_graph(graph, CONFIG, Encode(nests=False), Compress(loops=False))
 
 
@@ -43,8 +42,8 @@ def test_a_program_of_the_compiler_stays_in_its_tensors(compiled):
 
 @pytest.mark.parametrize("rows", [1, -1, 30])
 def test_rows_of_a_cache_that_no_operator_writes_must_not_be_written(compiled, rows):
-    width = compiled.graph.tensors["0.keys"].cols
-    program, number = moved(compiled, ["0.keys"], {Funct.MVOUT}, rows * width)
+    width = compiled.graph.tensors["0.key.cache"].cols
+    program, number = moved(compiled, ["0.key.cache"], {Funct.MVOUT}, rows * width)
     with pytest.raises(AssertionError, match=f"command {number}: .* must not be written"):
         check_addresses(program, CONFIG, compiled.graph, compiled.addresses)
 
@@ -66,8 +65,8 @@ def test_all_parts_of_a_cache_that_operators_write_may_be_written(parts):
 
 
 def test_constants_must_not_be_written(compiled):
-    distance = compiled.addresses["vocabulary.weights"] - compiled.addresses["logits"]
-    program, number = moved(compiled, ["logits"], {Funct.MVOUT}, distance)
+    distance = compiled.addresses["vocabulary.weights"] - compiled.addresses["vocabulary.sums"]
+    program, number = moved(compiled, ["vocabulary.sums"], {Funct.MVOUT}, distance)
     with pytest.raises(AssertionError, match=f"command {number}: .* must not be written"):
         check_addresses(program, CONFIG, compiled.graph, compiled.addresses)
 

@@ -6,7 +6,6 @@ import pytest
 
 from celosia.isa.presets import resolve_config
 from celosia.sw.decoding.texts import Text
-from celosia.sw.models.decoder import decoder_layer_graph
 from celosia.sw.planning.cached_map import CachedMap, SeveralTextsMap
 from celosia.sw.planning.choices import DEFAULT
 from celosia.sw.planning.decisions.decide_graph import decide_graph
@@ -41,8 +40,8 @@ def test_products_of_several_rows_read_one_bank_and_weights_three():
 
 @pytest.mark.parametrize(("rows", "wide"), [(8, 768), (9, 1536)])
 def test_streams_choose_the_map(rows, wide):
-    graph = decoder_layer_graph(
-        model("opt", layers=1, width=768, heads=12, key_heads=12), [Text(3, rows)], 24
+    graph = model("opt", layers=1, width=768, heads=12, key_heads=12, whole=False).graph(
+        [Text(3, rows)], 24
     )
     plan = decide_graph(graph, BASE)
     assert plan.rings["wide"].least == wide
@@ -52,8 +51,8 @@ def test_streams_choose_the_map(rows, wide):
     ("context", "tiles"), [(0, 3), (128, 3), (339, 6), (1024, 5), (79, 5), (111, 4)]
 )
 def test_pieces_of_keys_are_about_alike(context, tiles):
-    graph = decoder_layer_graph(
-        model("opt", layers=1, width=64, heads=1, key_heads=1), [Text(context)], 1200
+    graph = model("opt", layers=1, width=64, heads=1, key_heads=1, whole=False).graph(
+        [Text(context)], 1200
     )
     stages = decide_graph(graph, BASE).stages
     (stage,) = (each for each in stages if isinstance(each, AttentionStage))

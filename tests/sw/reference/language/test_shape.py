@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from celosia.sw.reference.language.shape import SMALL, tensor_shapes
+from celosia.sw.reference.language.shape import SMALL, rotary_frequencies, tensor_shapes
 
 
 def test_the_small_model_suits_an_array_of_16():
@@ -30,7 +30,7 @@ def test_sizes_that_do_not_fit_are_refused(sizes, message):
 
 
 def test_the_first_pair_turns_by_a_radian_and_the_others_ever_slower():
-    found = SMALL.frequencies
+    found = rotary_frequencies(SMALL.head_width)
     assert found[0] == 1
     assert len(found) == SMALL.head_width // 2
     ratios = found[1:] / found[:-1]

@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from celosia.lab.training.scorers import float_scorer
-from celosia.sw.models.llama_graph import llama_float_graph
+from celosia.sw.models.decoder_graph import llama_float_graph
 from celosia.sw.reference.language.shape import tensor_shapes
 from celosia.sw.reference.language.weights import LlamaWeights
 from tests.support.language import TINY, random_weights
