@@ -133,7 +133,6 @@ class Product {
         : s_(sizes),
           k_tiles_(tiles(sizes.depth)),
           n_tiles_(tiles(sizes.columns)),
-          pitch_(*std::max_element(sizes.rows, sizes.rows + sizes.row_blocks)),
           a_(sizes.a_spans, sizes.a_span_count, sizes.row_blocks * k_tiles_),
           b_(sizes.b_spans, sizes.b_span_count, k_tiles_ * n_tiles_),
           busy_(sizes.banks),
@@ -218,7 +217,7 @@ class Product {
         const int64_t key = row * k_tiles_ + k.begin, count = k.end - k.begin, m = s_.rows[row];
         if (Piece *piece = a_.find(key, count, s_.a_keep, visit)) return piece;
         double read = 0;
-        Piece *piece = a_.take(key, (count - 1) * pitch_ + m, count, visit, read);
+        Piece *piece = a_.take(key, count * m, count, visit, read);
         load(piece, read, m * s_.a_burst[2 * count + (k.end == k_tiles_)]);
         bytes_ += m * elements(k, s_.depth);
         return piece;
@@ -229,8 +228,7 @@ class Product {
         const int64_t deep = k.end - k.begin, wide = n.end - n.begin;
         if (Piece *piece = b_.find(key, deep, s_.b_keep, visit)) return piece;
         const int64_t depth = elements(k, s_.depth), columns = elements(n, s_.columns);
-        const int64_t rows = s_.transposed ? (deep - 1) * s_.b_n_tiles * s_.dim + columns
-                                           : (wide - 1) * s_.b_k_tiles * s_.dim + depth;
+        const int64_t rows = s_.transposed ? deep * columns : wide * depth;
         const double cycles = s_.transposed
                                   ? columns * s_.b_burst[2 * deep + (k.end == k_tiles_)]
                                   : depth * s_.b_burst[2 * wide + (n.end == n_tiles_)];
@@ -276,7 +274,7 @@ class Product {
     }
 
     const Sizes &s_;
-    const int64_t k_tiles_, n_tiles_, pitch_;
+    const int64_t k_tiles_, n_tiles_;
     Ring a_, b_;
     std::vector<Busy> busy_;
     std::vector<double> drained_, begun_;

@@ -87,22 +87,22 @@ class Nests:
         stage, config = only_stage(plan), self.config
         wide = max(stage.tiles)
         halves = config.accumulator_rows // 2 // (max(stage.rows) * wide) if self._one_sum else 1
-        spans = plan.rings[stage.a.ring].spans, plan.rings[stage.b.ring].spans
+        spans = plan.rings[stage.a.ring].spans, plan.rings[stage.w.ring].spans
         return {
             **self._always,
             "rows": np.array(stage.rows),
             "tiles": np.array(stage.tiles),
-            "tail": np.array(stage.tail or stage.tiles[-1:]),
+            "tail": np.array(stage.parts or stage.tiles[-1:]),
             "row_blocks": len(stage.rows),
             "column_blocks": len(stage.tiles),
-            "tail_parts": len(stage.tail) or 1,
+            "tail_parts": len(stage.parts) or 1,
             "outer_rows": stage.outer == "rows",
             "a_tiles": stage.a.tiles,
             "a_first": stage.a.first,
             "a_keep": stage.a.keep,
-            "b_k_tiles": stage.b.k_tiles,
-            "b_n_tiles": stage.b.n_tiles,
-            "b_keep": stage.b.keep,
+            "b_k_tiles": stage.w.k_tiles,
+            "b_n_tiles": stage.w.columns,
+            "b_keep": stage.w.keep,
             "a_spans": np.array(spans[0]),
             "b_spans": np.array(spans[1]),
             "a_span_count": len(spans[0]),

@@ -19,7 +19,8 @@ from celosia.lab.tune.work import product_of, space_of
 from celosia.sim.export.silicon.energy.table import EnergyTable, load_table
 from celosia.sim.run.options.options import RunOptions
 from celosia.sim.workloads.product_workloads import Operator
-from celosia.sw.planning.forms.plan import ProductStage, only_stage
+from celosia.sw.planning.forms.plan import only_stage
+from celosia.sw.planning.forms.stages import LinearStage
 
 __all__ = ["BATCH", "COLUMNS", "Batch", "Drawn", "Request", "draw_batch", "joined"]
 
@@ -114,7 +115,7 @@ def _result_bytes(space: PlanSpace) -> int:
 def _picojoules(
     space: PlanSpace,
     config: AcceleratorConfig,
-    stage: ProductStage,
+    stage: LinearStage,
     moved: tuple[int, int],
     table: EnergyTable,
 ) -> float:

@@ -15,7 +15,8 @@ from celosia.sw.ir.graph import Graph
 from celosia.sw.planning.choices import Choices
 from celosia.sw.planning.cost import predict_stage
 from celosia.sw.planning.decisions.decide import only_product
-from celosia.sw.planning.forms.plan import Plan, ProductStage, RejectedTactic, Tactic, only_stage
+from celosia.sw.planning.forms.plan import Plan, RejectedTactic, Tactic, only_stage
+from celosia.sw.planning.forms.stages import LinearStage
 from celosia.sw.planning.search import product_plans
 from celosia.sw.timeline.graphs import GraphCycles
 
@@ -123,14 +124,14 @@ def plan_product(
     )
 
 
-_PRODUCT_CHOICES: Final[Mapping[str, Callable[[ProductStage], str]]] = {
+_PRODUCT_CHOICES: Final[Mapping[str, Callable[[LinearStage], str]]] = {
     "block_rows": lambda stage: str(max(stage.rows)),
     "block_tiles": lambda stage: str(max(stage.tiles)),
     "outer": lambda stage: stage.outer,
     "a": lambda stage: "kept" if stage.a.keep else "streamed",
-    "b": lambda stage: "kept" if stage.b.keep else "streamed",
+    "b": lambda stage: "kept" if stage.w.keep else "streamed",
     "first_a_tiles": lambda stage: str(stage.a.first),
-    "last_block": lambda stage: "in parts" if stage.tail else "at once",
+    "last_block": lambda stage: "in parts" if stage.parts else "at once",
 }
 
 

@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import PRODUCTS, Command, Funct
 from celosia.isa.memory import MemoryTiming
-from celosia.sw.ir.graph import Graph, Tensor
+from celosia.sw.ir.graph import Graph, MatMul, Tensor
 from celosia.sw.ir.program import Load, Written
 from celosia.sw.planning.forms.groups import on_chip
-from celosia.sw.planning.forms.plan import Plan, ProductStage
+from celosia.sw.planning.forms.plan import Plan
+from celosia.sw.planning.forms.stages import LinearStage, SumsDrain
 from celosia.sw.scheduling.memory.reuse import MemoryPlan
 from celosia.sw.timeline.graphs import GraphCycles, ProgramFollower
 
@@ -66,8 +67,12 @@ class CompiledGraph:
 
     @property
     def alone(self) -> bool:
-        """Whether it is a product alone, cut as one."""
-        return isinstance(self.plan.stages[0], ProductStage)
+        """Whether it is a product alone that stores finish."""
+        match self.plan.stages:
+            case [LinearStage(drain=SumsDrain(by="mvout"))]:
+                return isinstance(self.graph.ops[0], MatMul)
+            case _:
+                return False
 
     @property
     def waits(self) -> bool:

@@ -16,7 +16,8 @@ from celosia.sw.compiler.passes import predict
 from celosia.sw.ir.graph import Graph
 from celosia.sw.planning.cuts import balanced
 from celosia.sw.planning.decisions.decide import only_product
-from celosia.sw.planning.forms.plan import Plan, ProductStage, only_stage
+from celosia.sw.planning.forms.plan import Plan, only_stage
+from celosia.sw.planning.forms.stages import LinearStage
 from celosia.sw.planning.rules.verify import PlanError
 
 __all__ = ["REFINED_TILES", "refine"]
@@ -44,22 +45,22 @@ class _Search:
         self, plan: Plan, graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None
     ):
         self.plan, self.graph, self.config, self.timing = plan, graph, config, timing
-        self.known: dict[ProductStage, int | None] = {}
+        self.known: dict[LinearStage, int | None] = {}
         """The expected cycles of each stage; None: it is not legal."""
 
-    def improved(self, stage: ProductStage) -> ProductStage:
+    def improved(self, stage: LinearStage) -> LinearStage:
         """The best stage of those that are compared."""
         best = self._best([stage, *self._cuts(stage)])
         best = self._best([best, *_pieces(best, stage)])
         return self._best([best, *_tails(best)])
 
-    def _best(self, stages: Iterable[ProductStage]) -> ProductStage:
+    def _best(self, stages: Iterable[LinearStage]) -> LinearStage:
         """The first of those that are expected to take the fewest cycles."""
         costs = {stage: self._cycles(stage) for stage in stages}
         legal = {stage: cycles for stage, cycles in costs.items() if cycles is not None}
         return min(legal, key=legal.__getitem__)
 
-    def _cycles(self, stage: ProductStage) -> int | None:
+    def _cycles(self, stage: LinearStage) -> int | None:
         if stage not in self.known:
             plan = replace(self.plan, stages=(stage,))
             try:
@@ -68,7 +69,7 @@ class _Search:
                 self.known[stage] = None
         return self.known[stage]
 
-    def _cuts(self, stage: ProductStage) -> Iterator[ProductStage]:
+    def _cuts(self, stage: LinearStage) -> Iterator[LinearStage]:
         """Few rows in the first and in the last block, or one tile in the last; small pieces."""
         tiles, half = sum(stage.tiles), self.config.accumulator_rows // 2
         widths: list[tuple[int, ...]] = [stage.tiles, (tiles,), *[(tiles - 1, 1)] * (tiles > 1)]
@@ -82,12 +83,12 @@ class _Search:
                     tiles=wide,
                     outer="cols" if len(high) > 1 and len(wide) > 1 else stage.outer,
                     a=replace(stage.a, tiles=1, first=1, keep=True),
-                    b=replace(stage.b, n_tiles=1, keep=True),
-                    tail=_parts(last),
+                    w=replace(stage.w, columns=1, keep=True),
+                    parts=_parts(last),
                 )
 
 
-def _heights(stage: ProductStage, dim: int, most: int) -> Iterable[tuple[int, ...]]:
+def _heights(stage: LinearStage, dim: int, most: int) -> Iterable[tuple[int, ...]]:
     """Ways to cut all rows into blocks of at most `most` tiles."""
     rows = sum(stage.rows)
     ways = [stage.rows, (rows,)]
@@ -102,17 +103,17 @@ def _heights(stage: ProductStage, dim: int, most: int) -> Iterable[tuple[int, ..
     return dict.fromkeys(ways)
 
 
-def _pieces(stage: ProductStage, before: ProductStage) -> Iterator[ProductStage]:
+def _pieces(stage: LinearStage, before: LinearStage) -> Iterator[LinearStage]:
     """Pieces as large as they were `before`."""
     for a in (stage.a, replace(stage.a, tiles=before.a.tiles), before.a):
-        for across in (stage.b.n_tiles, 2, before.b.n_tiles):
-            yield replace(stage, a=replace(a, keep=True), b=replace(stage.b, n_tiles=across))
+        for across in (stage.w.columns, 2, before.w.columns):
+            yield replace(stage, a=replace(a, keep=True), w=replace(stage.w, columns=across))
 
 
-def _tails(stage: ProductStage) -> Iterator[ProductStage]:
+def _tails(stage: LinearStage) -> Iterator[LinearStage]:
     """The last block at once, or its last tile apart."""
-    yield replace(stage, tail=())
-    yield replace(stage, tail=_parts(stage.tiles[-1]))
+    yield replace(stage, parts=())
+    yield replace(stage, parts=_parts(stage.tiles[-1]))
 
 
 def _parts(tiles: int) -> tuple[int, ...]:

@@ -86,7 +86,7 @@ def _simpler(plan: Plan) -> Iterator[Primitive]:
                 yield Keep(op=op, what="values", on_chip=False)
                 yield Tile(op=op, k=1, columns=1, drain=1)
                 yield DoubleBuffer(op=op, what="contexts", pieces=1)
-            case LinearStage() if stage.w is not None:
+            case LinearStage() if stage.w.ring:
                 yield Tile(op=op, k=1, columns=1)
                 yield DoubleBuffer(op=op, what="sums", pieces=1)
             case _:

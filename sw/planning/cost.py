@@ -16,7 +16,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.latencies import DRAIN_LATENCY, MIN_PRODUCT_CYCLES
 from celosia.isa.memory import MemoryTiming
 from celosia.sw.ir.graph import Graph, MatMul
-from celosia.sw.planning.forms.plan import ProductStage
+from celosia.sw.planning.forms.stages import LinearStage
 from celosia.sw.planning.queues import loads_ahead
 from celosia.sw.planning.traffic import Move, Traffic
 
@@ -55,7 +55,7 @@ def predict_stage(
     op: MatMul,
     graph: Graph,
     config: AcceleratorConfig,
-    stage: ProductStage,
+    stage: LinearStage,
     timing: MemoryTiming | None = None,
 ) -> Prediction:
     """The expected cost of the product `op` of `graph` if it is computed as `stage` says."""
@@ -115,8 +115,8 @@ class _Model:
             visits = [(m, n, new_a, new_b) for m, new_b in rows for n, new_a in cols]
         else:
             visits = [(m, n, new_a, new_b) for n, new_a in cols for m, new_b in rows]
-        yield from (self._block(*visit) for visit in visits[: -1 if stage.tail else None])
-        if stage.tail:
+        yield from (self._block(*visit) for visit in visits[: -1 if stage.parts else None])
+        if stage.parts:
             yield from self._parts(*visits[-1])
 
     def _block(self, m: int, columns: int, new_a: bool, new_b: bool) -> _Block:
@@ -130,9 +130,9 @@ class _Model:
 
     def _parts(self, m: int, columns: int, new_a: bool, new_b: bool) -> Iterator[_Block]:
         """The last block, part by part; each loads the pieces of B that it begins."""
-        width, step = self.config.dim, self.stage.b.n_tiles * self.config.dim
+        width, step = self.config.dim, self.stage.w.columns * self.config.dim
         load, start, loaded = self._load_a(m, new_a), 0, 0
-        for part in self.stage.tail:
+        for part in self.stage.parts:
             end = min(columns, start + part * width)
             begun = min(columns, -(-end // step) * step)
             if begun > loaded:
@@ -150,7 +150,7 @@ class _Model:
 
     def _load_b(self, columns: int, new: bool) -> Move:
         load = Move()
-        if new or not self.stage.b.keep:
+        if new or not self.stage.w.keep:
             load += self.traffic.b(columns)
         if self.op.bias is not None and (new or not self.bias_fits):
             load += self.traffic.bias(columns)
@@ -165,7 +165,7 @@ class _Model:
         rest = stage.a.tiles - stage.a.first
         if rest:
             work = product_cycles(stage.rows[0], self.config) * stage.tiles[0]
-            pieces = -(-stage.tiles[0] // stage.b.n_tiles)
+            pieces = -(-stage.tiles[0] // stage.w.columns)
             next_b = traffic.first_b_cycles() * pieces
             first += max(0.0, traffic.first_a_cycles(rest) + next_b - work)
         return first
@@ -174,7 +174,7 @@ class _Model:
 class _Clocks:
     """When array, loads and stores are done with the blocks so far."""
 
-    def __init__(self, config: AcceleratorConfig, stage: ProductStage, start: float, k_tiles: int):
+    def __init__(self, config: AcceleratorConfig, stage: LinearStage, start: float, k_tiles: int):
         self.places = 2 * _places(config, stage, k_tiles)
         self.lookahead = loads_ahead(config)
         self.shared_port = config.accumulator_banks == 1 and k_tiles > 1
@@ -211,7 +211,7 @@ class _Clocks:
         return self.array
 
 
-def _places(config: AcceleratorConfig, stage: ProductStage, k_tiles: int) -> int:
+def _places(config: AcceleratorConfig, stage: LinearStage, k_tiles: int) -> int:
     """Blocks of one half of the accumulator that do not wait for each other.
 
     More than one lets small blocks wait for stores less often; but stores that lag behind then meet

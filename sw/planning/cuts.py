@@ -21,7 +21,7 @@ HEIGHTS: Final = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64)
 
 @dataclass(frozen=True, kw_only=True)
 class Cut:
-    """Sizes of blocks and pieces, as in `celosia.sw.planning.forms.plan.ProductStage`."""
+    """Sizes of blocks and pieces, as in `celosia.sw.planning.forms.stages.LinearStage`."""
 
     rows: tuple[int, ...]
     tiles: tuple[int, ...]

@@ -30,13 +30,13 @@ _RINGS: Final = {
 def describe_product(plan: Plan, config: AcceleratorConfig) -> Iterator[tuple[str, str]]:
     """What is decided about, and how, for a `plan` of one product."""
     stage = only_stage(plan)
-    a, b, last = stage.a, stage.b, "+".join(map(str, stage.tail)) or "at once"
+    a, w, last = stage.a, stage.w, "+".join(map(str, stage.parts)) or "at once"
     blocks = f"rows {_runs(stage.rows)}, tiles {_runs(stage.tiles)}"
     yield "blocks", f"{blocks}, {stage.outer} outermost"
     pieces = f"pieces of {a.tiles} tiles (first {a.first})"
     yield "A", f"{pieces}, {_kept(a.keep)}, {_ring(plan.rings[a.ring])}"
-    pieces = f"pieces of {b.k_tiles}x{b.n_tiles} tiles"
-    yield "B", f"{pieces}, {_kept(b.keep)}, {_ring(plan.rings[b.ring])}"
+    pieces = f"pieces of {w.k_tiles}x{w.columns} tiles"
+    yield "B", f"{pieces}, {_kept(w.keep)}, {_ring(plan.rings[w.ring])}"
     yield "C", f"{stage.drain.tiles} tiles leave together; last block: {last}"
     ahead = f"{loads_ahead(config)} loads ahead of their use"
     yield "double-buffered", f"accumulator, by halves; {ahead}"

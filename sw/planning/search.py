@@ -11,14 +11,8 @@ from typing import Literal
 from celosia.isa.config import AcceleratorConfig
 from celosia.sw.ir.graph import Graph, MatMul
 from celosia.sw.planning.cuts import Cut, cuts
-from celosia.sw.planning.forms.plan import (
-    DrainPlan,
-    PiecesOfA,
-    PiecesOfB,
-    Plan,
-    ProductStage,
-    RingPlan,
-)
+from celosia.sw.planning.forms.plan import Plan, RingPlan
+from celosia.sw.planning.forms.stages import LinearStage, PiecesOfA, PiecesOfW, SumsDrain
 from celosia.sw.planning.queues import loads_ahead
 from celosia.sw.planning.rules.verify import machine_of
 
@@ -126,8 +120,8 @@ class _Plans:
             firsts.append(1)
         whole = self._stage()
         for first in firsts:
-            for tail in dict.fromkeys(((), self._tail())):
-                stage = replace(whole, a=replace(whole.a, first=first), tail=tail)
+            for parts in dict.fromkeys(((), self._parts())):
+                stage = replace(whole, a=replace(whole.a, first=first), parts=parts)
                 yield Plan(
                     graph=self.graph.name,
                     machine=machine_of(self.config),
@@ -135,20 +129,25 @@ class _Plans:
                     stages=(stage,),
                 )
 
-    def _stage(self) -> ProductStage:
+    def _stage(self) -> LinearStage:
         cut, kept, op, config = self.cut, self.kept, self.op, self.config
         sums = self.graph.tensors[op.out.tensor].type == "int32"
         together = config.max_accumulator_blocks if sums else config.max_blocks
-        return ProductStage(
+        return LinearStage(
             op=op.name,
             rows=cut.rows,
             tiles=cut.tiles,
             outer=kept.outer,
             a=PiecesOfA(ring="a", tiles=cut.a_tiles, first=cut.a_tiles, keep=kept.a),
-            b=PiecesOfB(ring="b", k_tiles=cut.b_k_tiles, n_tiles=cut.b_n_tiles, keep=kept.b),
+            w=PiecesOfW(
+                ring="b", k_tiles=cut.b_k_tiles, columns=cut.b_n_tiles, pieces=1, keep=kept.b
+            ),
             sums="sums",
-            bias="" if op.bias is None else "bias",
-            drain=DrainPlan(by="mvout", tiles=min(together, sum(cut.tiles))),
+            drain=SumsDrain(
+                by="mvout",
+                tiles=min(together, sum(cut.tiles)),
+                parameters="" if op.bias is None else "bias",
+            ),
         )
 
     def _rings(self) -> dict[str, RingPlan]:
@@ -163,7 +162,7 @@ class _Plans:
             rings["bias"] = RingPlan(space="parameters", spans=((0, self.config.parameter_rows),))
         return rings
 
-    def _tail(self) -> tuple[int, ...]:
+    def _parts(self) -> tuple[int, ...]:
         """Parts of the last block, each drained while the next is computed; () if they do not fit.
 
         Without sums over K there is nothing to gain: products that only write let stores read.

@@ -13,7 +13,7 @@ import numpy as np
 from celosia.isa.config import ACC_BYTES, MAX_REQUEST_BYTES, AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 from celosia.sw.ir.graph import Graph, MatMul, View
-from celosia.sw.planning.forms.plan import ProductStage
+from celosia.sw.planning.forms.stages import LinearStage
 
 __all__ = ["Bursts", "Move", "Traffic", "cut"]
 
@@ -99,7 +99,7 @@ class Bursts:
 class Traffic(Bursts):
     """What moves for parts of a product that is computed as `stage` says."""
 
-    stage: ProductStage
+    stage: LinearStage
 
     def a(self, rows: int) -> Move:
         """`rows` rows of A."""
@@ -109,7 +109,7 @@ class Traffic(Bursts):
     def b(self, columns: int) -> Move:
         """`columns` columns of B."""
         op, dim = self.op, self.config.dim
-        k, n = (op.a.cols, self.stage.b.k_tiles * dim), (columns, self.stage.b.n_tiles * dim)
+        k, n = (op.a.cols, self.stage.w.k_tiles * dim), (columns, self.stage.w.columns * dim)
         return self._pieces(op.b, *((n, k) if op.b_transposed else (k, n)))
 
     def first_a_cycles(self, tiles: int) -> float:
@@ -120,8 +120,8 @@ class Traffic(Bursts):
     def first_b_cycles(self) -> float:
         """Cycles of the first piece of B."""
         stage, op, dim = self.stage, self.op, self.config.dim
-        k = min(op.a.cols, stage.b.k_tiles * dim)
-        n = min(op.out.cols, min(stage.b.n_tiles, stage.tiles[0]) * dim)
+        k = min(op.a.cols, stage.w.k_tiles * dim)
+        n = min(op.out.cols, min(stage.w.columns, stage.tiles[0]) * dim)
         rows, cols = (n, k) if op.b_transposed else (k, n)
         return rows * self._burst(cols, self._pitch(op.b))
 

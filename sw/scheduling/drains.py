@@ -16,12 +16,12 @@ from celosia.sw.ir.graph import (
     Sums,
     View,
 )
-from celosia.sw.ir.program import LocalRows, Op, Settings, Transform
+from celosia.sw.ir.program import Drain, LocalRows, Op, Settings, Store, Transform
 from celosia.sw.planning.extents import even_cuts, tiles
 from celosia.sw.planning.forms.stages import SumsDrain
 from celosia.sw.scheduling.moves import Moves
 
-__all__ = ["SumsBlock", "chunks", "drained", "mask_settings", "transformed"]
+__all__ = ["Leaving", "SumsBlock", "chunks", "drained", "mask_settings", "transformed"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,9 +86,6 @@ def drained(
 
     With `norm`, fields of CONFIG_NORM, an `AddResidual` counts the moments of its rows.
     """
-    if drain.by == "mvout":
-        yield from moves.store(sums.out, sums.rows)
-        return
     for part in chunks(sums, drain, moves.dim):
         residual = None
         if part.residual is not None:
@@ -102,6 +99,50 @@ def drained(
         yield from moves.store(part.out, target)
         for row, copy in enumerate(part.copies):
             yield from moves.store(copy, replace(target, row=target.row + row, rows=1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Leaving:
+    """Sums that stores take, some tiles of columns at once, as soon as they are complete."""
+
+    moves: Moves
+    how: Finish
+    sums: SumsBlock
+    drain: SumsDrain
+    bias: View | None
+    """The bias of the whole block that they are of, if there is one."""
+    first: int
+    """Tiles of the block before these."""
+
+    def cuts(self, columns: tuple[int, int], first: int) -> Iterator[tuple[int, int]]:
+        """The tiles `columns`, cut where those end that leave together; `first` is the first."""
+        begin, end = columns[0], sum(columns)
+        while begin < end:
+            size = min(end - begin, self.drain.tiles - (begin - first) % self.drain.tiles)
+            yield begin, size
+            begin += size
+
+    def behind(self, end: int) -> Iterator[Op]:
+        """Store what is complete with the tile before `end`, of those of `sums`."""
+        dim, most, cols = self.moves.dim, self.drain.tiles, self.sums.out.cols
+        if end % most and end * dim < cols:
+            return
+        tile = (end - 1) // most * most
+        part = self.sums.part(dim, tile * dim, min(most * dim, cols - tile * dim))
+        row = None
+        if self.bias is not None:
+            row = self.moves.rings[self.drain.parameters].find(self.bias)
+            if row is None:
+                row = yield from self.moves.load_parameters(self.bias, self.drain.parameters)
+            row += self.first + tile
+        scale = getattr(self.how, "scale", None)
+        relu = getattr(self.how, "relu", False)
+        yield Store(part.out, part.rows, Drain(scale and float(scale), relu, row))
+
+    def all(self) -> Iterator[Op]:
+        """Store all of them."""
+        for end in range(1, tiles(self.sums.out.cols, self.moves.dim) + 1):
+            yield from self.behind(end)
 
 
 def chunks(sums: SumsBlock, drain: SumsDrain, dim: int) -> Iterator[SumsBlock]:

@@ -50,11 +50,14 @@ class Moves:
             return self._place(view, ring, row)
         return self._results.find(view, ring)
 
-    def load(self, view: View, ring: str) -> Loading:
-        """Load `view`, unless the ring still holds it."""
-        if (rows := self.found(view, ring)) is not None:
+    def load(self, view: View, ring: str, turn: int | None = None) -> Loading:
+        """Load `view`, unless the ring still holds it, since this `turn` if there are any."""
+        key = view if turn is None else (view, turn)
+        row = self.rings[ring].find(key)
+        rows = self._results.find(view, ring) if row is None else self._place(view, ring, row)
+        if rows is not None:
             return rows
-        rows = self._take(view, ring, view)
+        rows = self._take(view, ring, key)
         yield from self.fill(view, rows)
         return rows
 

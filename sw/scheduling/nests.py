@@ -9,6 +9,7 @@ from celosia.sw.ir.graph import View
 from celosia.sw.ir.program import LocalRows, Op, Products
 from celosia.sw.planning.extents import even_cuts, tiles
 from celosia.sw.planning.forms.stages import PiecesOfW
+from celosia.sw.scheduling.drains import Leaving
 from celosia.sw.scheduling.moves import Loading, Moves
 
 __all__ = ["ProductBlock", "RowsInMemory", "products"]
@@ -42,11 +43,16 @@ class ProductBlock:
     a: RowsInMemory | LocalRows
     a_unsigned: bool
     w: View
-    """The weights as they stand in memory: all of K, and the columns of this block."""
+    """The weights as they stand in memory: along K those that A meets, and the columns of this
+    block."""
     w_transposed: bool
     pieces: PiecesOfW
+    turn: int | None = None
+    """Pieces of W that were loaded in another turn are loaded again; None: there are no turns."""
+    columns: Cut | None = None
+    """The tiles of columns that are computed, the first and their number; None: all."""
     c: LocalRows
-    """The rows of C in the accumulator, a block of them for each tile of columns."""
+    """The rows of C in the accumulator, a block of them for each of these tiles."""
     accumulate: bool = False
     """Add to what is in C."""
     diagonal: int | None = None
@@ -83,26 +89,49 @@ class _Pair:
     a: LocalRows
     w: LocalRows
 
+    def moved(self, rows: int) -> "_Pair":
+        """The same with a piece of W that begins so many rows further."""
+        return replace(self, w=replace(self.w, row=self.w.row + rows))
 
-def products(moves: Moves, block: ProductBlock) -> Iterator[Op]:
-    """The loads and products of `block`, each load before its first product."""
+
+def products(moves: Moves, block: ProductBlock, leaving: Leaving | None = None) -> Iterator[Op]:
+    """The loads and products of `block`, each load before its first product.
+
+    Sums that are `leaving` do so behind the last products of their columns.
+    """
     pieces, dim = block.pieces, moves.dim
+    first, count = block.columns or (0, tiles(block.cols, dim))
     along = list(_cuts(tiles(block.depth, dim), pieces.pieces * pieces.k_tiles))
     if block.backwards:
         along.reverse()
     for k in along:
-        for columns in _cuts(tiles(block.cols, dim), pieces.columns):
-            pairs = yield from _load(moves, block, k, columns)
+        for piece in _cuts(tiles(block.cols, dim), pieces.columns):
+            columns = _meeting(piece, (first, count))
+            if columns is None:
+                continue
+            pairs = yield from _load(moves, block, k, piece)
             if block.backwards and not _alike(pairs):
                 pairs.reverse()
             begins = pairs[0].k if k == along[0] else None
-            yield from _nests(replace(block, begins=begins), pairs, columns, dim)
+            nested = replace(block, begins=begins)
+            if leaving is None or k != along[-1]:
+                yield from _nests(nested, pairs, columns, dim, piece[0])
+                continue
+            for part in leaving.cuts(columns, first):
+                yield from _nests(nested, pairs, part, dim, piece[0])
+                yield from leaving.behind(sum(part) - first)
 
 
 def _cuts(count: int, most: int) -> Iterator[Cut]:
     """Parts of `count` tiles, all but the last one of `most`."""
     for start in range(0, count, most):
         yield start, min(most, count - start)
+
+
+def _meeting(one: Cut, other: Cut) -> Cut | None:
+    """What two cuts have in common, if anything."""
+    begin, end = max(one[0], other[0]), min(sum(one), sum(other))
+    return (begin, end - begin) if begin < end else None
 
 
 def _load(
@@ -136,21 +165,26 @@ def _load_pair(
         view = block.w.part(row=col, rows=cols, col=row, cols=rows)
     else:
         view = block.w.part(row=row, rows=rows, col=col, cols=cols)
-    w = yield from moves.load(view, block.pieces.ring)
+    w = yield from moves.load(view, block.pieces.ring, block.turn)
     assert a is not None
     return _Pair(k, a, w)
 
 
-def _nests(block: ProductBlock, pairs: list[_Pair], across: Cut, dim: int) -> Iterator[Products]:
-    """The products of pieces for some tiles of columns, without tiles of keys that no row sees."""
+def _nests(
+    block: ProductBlock, pairs: list[_Pair], across: Cut, dim: int, start: int
+) -> Iterator[Products]:
+    """The products of pieces for some tiles of columns, without tiles of keys that no row sees.
+
+    Pieces of W begin with the tile of columns `start`.
+    """
     if block.diagonal is None:
-        yield from _alike_nests(block, pairs, across, dim)
+        yield from _alike_nests(block, pairs, across, dim, start)
     elif block.keys_along:
         for part, first in _seen_along(block, pairs, block.diagonal, dim):
-            yield from _alike_nests(block.rows_from(first), part, across, dim)
+            yield from _alike_nests(block.rows_from(first), part, across, dim, start)
     else:
         for tile, count, first in _runs(*across, block.diagonal, dim):
-            yield from _alike_nests(block.rows_from(first), pairs, (tile, count), dim, across[0])
+            yield from _alike_nests(block.rows_from(first), pairs, (tile, count), dim, start)
 
 
 def _runs(first: int, count: int, diagonal: int, dim: int) -> Iterator[tuple[int, int, int]]:
@@ -182,15 +216,13 @@ def _alike(pairs: list[_Pair]) -> bool:
 
 
 def _alike_nests(
-    block: ProductBlock, pairs: list[_Pair], across: Cut, dim: int, start: int | None = None
+    block: ProductBlock, pairs: list[_Pair], across: Cut, dim: int, start: int
 ) -> Iterator[Products]:
-    """The products of pieces for some tiles of columns: one nest, if the pieces are alike.
-
-    Pieces of W begin with the tile of columns `start`; None: with the first of these.
-    """
-    if start is not None and start != across[0]:
-        moved = (across[0] - start) * (dim if block.w_transposed else pairs[0].w.pitch)
-        pairs = [replace(pair, w=replace(pair.w, row=pair.w.row + moved)) for pair in pairs]
+    """The products of pieces for some tiles of columns: one nest, if the pieces are alike."""
+    tile = across[0] - start
+    if tile:
+        steps = [dim if block.w_transposed else pair.w.pitch for pair in pairs]
+        pairs = [pair.moved(tile * step) for pair, step in zip(pairs, steps, strict=True)]
     if _alike(pairs):
         yield _nest(block, pairs, across, dim)
         return
@@ -206,12 +238,13 @@ def _nest(
     """The products of pieces that are alike, for tiles of columns from `tile` on."""
     (first, columns), head, last = across, pairs[0], pairs[-1]
     w_k, w_column = head.w.pitch, dim
+    place = first + tile - (block.columns or (0, 0))[0]
     if not block.w_transposed:
         w_k, w_column = w_column, w_k
     return Products(
         a=head.a.row + block.first,
         w=head.w.row + tile * w_column,
-        c=block.c.row + block.first + (first + tile) * block.c.pitch,
+        c=block.c.row + block.first + place * block.c.pitch,
         a_k=head.a.pitch,
         w_k=w_k,
         w_column=w_column,

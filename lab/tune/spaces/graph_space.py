@@ -20,7 +20,7 @@ from celosia.sw.planning.decisions.decide import only_product
 from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.extents import tiles
 from celosia.sw.planning.forms.plan import Plan, Stage
-from celosia.sw.planning.forms.stages import AttentionStage, LinearStage, PiecesOfW
+from celosia.sw.planning.forms.stages import AttentionStage, LinearStage
 from celosia.sw.planning.rules.verify import PlanError, verify_plan
 from celosia.sw.planning.schedules.apply import applied
 from celosia.sw.planning.schedules.primitives import (
@@ -124,7 +124,7 @@ class GraphSpace(ChoiceSpace):
         match stage:
             case AttentionStage():
                 return "attention", len(stage.groups), op.out.rows, op.out.cols, op.a.cols
-            case LinearStage(w=PiecesOfW()):
+            case LinearStage():
                 return "linear", op.out.rows, op.out.cols, op.a.cols, type(op.finish)
             case _:
                 return None

@@ -123,7 +123,7 @@ class PlanSpace(ChoiceSpace):
         plan = plain_product(self.op, self.graph, self.config)
         steps = [DoubleBuffer(op=self.op.name, what="sums"), Defer()]
         if self.op.bias is not None:
-            steps.append(DoubleBuffer(op=self.op.name, what="bias", pieces=0))
+            steps.append(DoubleBuffer(op=self.op.name, what="parameters", pieces=0))
         for step in steps:
             plan = applied(plan, step, self.graph, self.config)
         rings = {name: replace(ring, step=1) for name, ring in plan.rings.items()}

@@ -7,7 +7,7 @@ refuse.
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.sw.ir.graph import (
@@ -32,6 +32,7 @@ from celosia.sw.planning.forms.stages import (
     LinearStage,
     NormPlan,
     NormStage,
+    PiecesOfA,
     PiecesOfW,
     SumsDrain,
     TailPart,
@@ -170,8 +171,7 @@ class _Decisions:
             op=op.name,
             rows=rows,
             tiles=blocks,
-            a=self._ring_of(op.a, "activations") if isinstance(op, MatMul) else "",
-            w=self._pieces() if isinstance(op, MatMul) else None,
+            **(self._operands(op) if isinstance(op, MatMul) else {}),
             sums="halves",
             drain=drain,
             slots="slots" if norm is not None or isinstance(op.finish, Softmax) else "",
@@ -202,20 +202,21 @@ class _Decisions:
             tiles(size, self.dim) for size in _sizes(even_cuts(cols, most * self.dim, multiple))
         )
 
-    def _pieces(self) -> PiecesOfW:
+    def _operands(self, op: MatMul) -> dict[str, Any]:
+        """The pieces of A and of W."""
         places = self.places
-        columns = places.columns(places.rows("weights"))
-        return PiecesOfW(
+        w = PiecesOfW(
             ring="weights",
             k_tiles=places.piece_tiles,
-            columns=columns,
+            columns=places.columns(places.rows("weights")),
             pieces=places.nest_pieces,
         )
+        return {"a": PiecesOfA(ring=self._ring_of(op.a, "activations")), "w": w}
 
     def _drain(self, op: MatMul | Transform, rows: int, blocks: int) -> SumsDrain:
         """How blocks of sums leave: the results of two transforms fit into their ring."""
         if isinstance(op.finish, Sums) and op.bias is None:
-            return SumsDrain(by="mvout")
+            return SumsDrain(by="mvout", tiles=self.config.max_accumulator_blocks)
         places, size = self.places, self._bytes(op.out)
         ring, residuals = places.results(size), ""
         if size == 1:

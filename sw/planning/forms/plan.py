@@ -1,24 +1,19 @@
 """The plan of a graph: blocks, pieces, rings, order, and how sums leave the accumulator.
 
 A *ring* is rows of a local memory that pieces take in turn.  A *stage* computes an operator, or
-operators that are computed together: one of a lone product is here, those of graphs are in
-`celosia.sw.planning.forms.stages`.  A plan does not say when anything happens:
-`celosia.sw.scheduling` decides that, within what rings have room for.
+operators that are computed together (`celosia.sw.planning.forms.stages`).  A plan does not say when
+anything happens: `celosia.sw.scheduling` decides that, within what rings have room for.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from celosia.sw.planning.forms.stages import ConcurrentStage, GraphStage
+from celosia.sw.planning.forms.stages import ConcurrentStage, GraphStage, LinearStage
 
 __all__ = [
-    "DrainPlan",
     "Machine",
-    "PiecesOfA",
-    "PiecesOfB",
     "Plan",
-    "ProductStage",
     "RejectedTactic",
     "RingPlan",
     "Stage",
@@ -70,71 +65,7 @@ class RingPlan:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class PiecesOfA:
-    """How the left operand is moved: pieces of a block of rows by so many tiles of K."""
-
-    ring: str
-    tiles: int
-    first: int
-    """Tiles of the very first piece; fewer let the array start earlier."""
-    keep: bool
-    """Pieces serve all blocks that need them, rather than being loaded for each block."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PiecesOfB:
-    """How the right operand is moved."""
-
-    ring: str
-    k_tiles: int
-    """Tiles of K in a piece."""
-    n_tiles: int
-    """Tiles of columns of C in a piece."""
-    keep: bool
-    """Pieces serve all blocks that need them, rather than being loaded for each block."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class DrainPlan:
-    """How sums leave the accumulator."""
-
-    by: Literal["mvout"]
-    """``mvout``: a store adds the bias and requantizes."""
-    tiles: int
-    """Tiles of columns that leave together."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ProductStage:
-    """A product, block by block of C: one half of the accumulator drains while one is summed up."""
-
-    op: str
-    """The operator of the graph."""
-    rows: tuple[int, ...]
-    """Rows of each block, from the first on."""
-    tiles: tuple[int, ...]
-    """Tiles of columns of each block, from the first on."""
-    outer: Literal["rows", "cols"]
-    """What changes less often from one block to the next."""
-    a: PiecesOfA
-    b: PiecesOfB
-    sums: str
-    """The ring of blocks of C."""
-    bias: str = ""
-    """The ring of the bias, if there is one."""
-    drain: DrainPlan
-    tail: tuple[int, ...] = ()
-    """Tiles of each part of the last block, which are finished one after the other; (): at once."""
-    kind: Literal["product"] = "product"
-
-    @property
-    def ops(self) -> tuple[str, ...]:
-        """The operator that the stage computes."""
-        return (self.op,)
-
-
-Stage = ProductStage | GraphStage | ConcurrentStage
+Stage = GraphStage | ConcurrentStage
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,8 +120,8 @@ def simple_stages(plan: Plan) -> Iterator[Stage]:
             yield stage
 
 
-def only_stage(plan: Plan) -> ProductStage:
+def only_stage(plan: Plan) -> LinearStage:
     """The stage of the `plan` of a product alone."""
     (stage,) = plan.stages
-    assert isinstance(stage, ProductStage)
+    assert isinstance(stage, LinearStage)
     return stage

@@ -17,6 +17,7 @@ __all__ = [
     "LinearStage",
     "NormPlan",
     "NormStage",
+    "PiecesOfA",
     "PiecesOfW",
     "RowsStage",
     "SpillPlan",
@@ -26,11 +27,25 @@ __all__ = [
 
 
 @dataclass(frozen=True, kw_only=True)
-class PiecesOfW:
-    """How a product is cut into nests: a nest meets pieces of A with as many of W, along K.
+class PiecesOfA:
+    """How the left operand of a product is moved: all rows of a block by some tiles of K."""
 
-    A piece of A is all rows of a block by `k_tiles`; one of W is `k_tiles` by `columns`.
-    """
+    ring: str
+    """The ring of pieces of A."""
+    tiles: int = 0
+    """Tiles of K in a piece, which meets one nest of pieces of W after the other; 0: in a nest,
+    pieces of A meet as many of W, which have the same tiles of K."""
+    first: int = 0
+    """Tiles of the very first piece, if all others have `tiles`: fewer let the array start earlier.
+    0: as the others."""
+    keep: bool = True
+    """Pieces serve all blocks that need them, as long as nothing has taken their rows; else they
+    are loaded for each block."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PiecesOfW:
+    """How a product is cut into nests, along K and along the columns: `k_tiles` by `columns`."""
 
     ring: str
     """The ring of pieces of W."""
@@ -40,6 +55,8 @@ class PiecesOfW:
     """Tiles of columns in a piece of W, at most."""
     pieces: Literal[1, 2] = 2
     """Pieces of a nest: two that are in different banks are each read while the other arrives."""
+    keep: bool = True
+    """As for A."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,11 +64,12 @@ class SumsDrain:
     """How a block of sums leaves the accumulator."""
 
     by: Literal["mvout", "transform"] = "transform"
-    """``mvout``: a store of int32 as they are; ``transform``: by way of the scratchpad."""
-    tiles: int = 0
-    """Tiles of columns that a transform takes, at most; parts are nearly equal."""
+    """``mvout``: stores add a bias, and requantize by one scale; ``transform``: by way of the
+    scratchpad."""
+    tiles: int
+    """Tiles of columns that leave together, at most.  Of a transform, parts are nearly equal."""
     results: str = ""
-    """The ring of results on their way to memory."""
+    """The ring of results of transforms on their way to memory."""
     parameters: str = ""
     """The ring of bias and scales of columns, if there are any."""
     residuals: str = ""
@@ -88,9 +106,9 @@ class TailPart:
 class LinearStage:
     """Sums, block by block, and what they become on their way out of the accumulator.
 
-    The sums are those of a product or int32 in memory.  Blocks of rows are outermost.  A softmax
-    takes three passes over the sums of its rows, which are made again for each one if they are more
-    than one block.
+    The sums are those of a product or int32 in memory: one half of the accumulator drains while one
+    is summed up.  A softmax takes three passes over the sums of its rows, which are made again for
+    each one if they are more than one block.
     """
 
     kind: Literal["linear"] = "linear"
@@ -99,10 +117,14 @@ class LinearStage:
     """Rows of each block, from the first on."""
     tiles: tuple[int, ...]
     """Tiles of columns of each block, from the first on."""
-    a: str = ""
-    """The ring of pieces of A, if the sums are those of a product."""
-    w: PiecesOfW | None = None
-    """The pieces of W, if the sums are those of a product."""
+    outer: Literal["rows", "cols"] = "rows"
+    """What changes less often from one block to the next."""
+    parts: tuple[int, ...] = ()
+    """Tiles of each part of the last block, which are finished one after the other; (): at once."""
+    a: PiecesOfA = PiecesOfA(ring="")
+    """The pieces of A; of no ring, if the sums are in memory."""
+    w: PiecesOfW = PiecesOfW(ring="", k_tiles=0, columns=0)
+    """The pieces of W; of no ring, if the sums are in memory."""
     sums: str
     """The ring of blocks of sums."""
     drain: SumsDrain

@@ -66,7 +66,7 @@ def _group_rules(group: HeadGroup, head: Head, rules: StageRules) -> Iterator[Ru
     for ring in group.numerators:
         yield from rules.fits("numerators-fit", ring, "scratchpad", most)
     if group.spill is not None:
-        yield "spill", rules.stores_int16, "scores wait in memory, but no store makes int16"
+        yield "spill", rules.config.stores_int16, "scores wait in memory, but no store makes int16"
         stored = head.softmax.stored
         yield "spill-stored", stored, f"scores of {scores.name} wait in memory, but are not int16"
         yield from rules.fits("spill-fits", group.spill.ring, "scratchpad", 2 * most)

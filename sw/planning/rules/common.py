@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import Final
 
+from celosia.isa.config import AcceleratorConfig
 from celosia.sw.ir.graph import Graph, View
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.forms.stages import PiecesOfW
@@ -27,11 +28,11 @@ SHARES: Final = 3
 class StageRules:
     """Makes the rules of the stages of a plan."""
 
-    def __init__(self, plan: Plan, graph: Graph, *, stores_int16: bool):
+    def __init__(self, plan: Plan, graph: Graph, config: AcceleratorConfig):
         self.plan = plan
         self.machine = plan.machine
         self.graph = graph
-        self.stores_int16 = stores_int16
+        self.config = config
 
     def tiles(self, cols: int) -> int:
         """Tiles that cover so many columns."""

@@ -8,6 +8,7 @@ from celosia.sw.ir.graph import (
     DivideBySums,
     LayerNorm,
     MatMul,
+    Requantize,
     Softmax,
     Sums,
     Transform,
@@ -30,6 +31,7 @@ def linear_rules(
     yield from rules.block_rows(stage.rows, op.out.rows)
     yield from rules.cut("tiles", stage.tiles, rules.tiles(op.out.cols))
     yield from _operands(stage, op, rules)
+    yield from _loops(stage, op, norm, rules)
     block = max(stage.rows) * max(stage.tiles)
     yield from rules.fits("sums-fit", stage.sums, "accumulator", block)
     yield from drain_rules(stage.drain, op, max(stage.rows), max(stage.tiles), rules)
@@ -38,19 +40,50 @@ def linear_rules(
     if needed:
         yield from rules.fits("slots-fit", stage.slots, "statistics", max(stage.rows))
     yield from _norm(stage, op, norm, rules)
-    if stage.w is not None:
-        yield from rules.apart((stage.a,), (stage.w.ring,))
+    if stage.w.ring:
+        yield from rules.apart((stage.a.ring,), (stage.w.ring,))
     if stage.drain.residuals:
         yield from rules.apart((stage.drain.results,), (stage.drain.residuals,))
 
 
 def _operands(stage: LinearStage, op: MatMul | Transform, rules: StageRules) -> Iterator[Rule]:
-    product = isinstance(op, MatMul)
-    legal = bool(stage.a) == product == (stage.w is not None)
-    yield "operands", legal, f"a {stage.a!r}, w {stage.w}, but the operator is {op}"
-    if isinstance(op, MatMul) and stage.w is not None:
-        yield from rules.pieces(stage.w, op.a.cols, transposed=op.b_transposed)
-        yield from rules.pieces_of_a(stage.a, stage.w, op.a.cols, max(stage.rows))
+    a, w, product = stage.a, stage.w, isinstance(op, MatMul)
+    legal = bool(a.ring) == product == bool(w.ring)
+    yield "operands", legal, f"a {a}, w {w}, but the operator is {op}"
+    if not isinstance(op, MatMul):
+        return
+    yield from rules.pieces(w, op.a.cols, transposed=op.b_transposed)
+    if not a.tiles:
+        yield "a-tiles", not a.first and a.keep, f"{a}, but pieces of A are as those of W"
+        yield from rules.pieces_of_a(a.ring, w, op.a.cols, max(stage.rows))
+        return
+    depth, most = rules.tiles(op.a.cols), rules.machine.max_blocks
+    legal = 0 <= a.first <= a.tiles <= min(depth, most)
+    text = f"first {a.first}, then {a.tiles} tiles, of {depth} tiles of K, {most} that a load moves"
+    yield "a-tiles", legal, text
+    yield from rules.fits("a-fits", a.ring, "scratchpad", max(stage.rows) * a.tiles)
+
+
+def _loops(
+    stage: LinearStage, op: MatMul | Transform, norm: LayerNorm | None, rules: StageRules
+) -> Iterator[Rule]:
+    """Rows of which anything is counted are computed block by block."""
+    if stage.parts:
+        yield from rules.cut("parts", stage.parts, stage.tiles[-1])
+    if norm is not None or isinstance(op.finish, Softmax):
+        alike = stage.outer == "rows" and not stage.parts and not stage.a.tiles and stage.w.keep
+        yield "loops", alike, f"{op} takes blocks of rows, one after the other, and all of K"
+
+
+def _mvout_finishes(op: MatMul | Transform, rules: StageRules) -> bool:
+    """Whether a store of sums makes the results of `op`."""
+    match op.finish:
+        case Sums():
+            return True
+        case Requantize(float() | int(), 0):
+            return rules.type(op.out) == "int8"
+        case _:
+            return False
 
 
 def drain_rules(
@@ -66,14 +99,13 @@ def drain_rules(
 
     With `biased`, something else adds a bias that has passed the ring of parameters.
     """
-    plain = isinstance(op.finish, Sums) and op.bias is None
-    legal = plain == (drain.by == "mvout")
-    yield "drain", legal, f"{drain.by} is not how {op} is finished"
-    names = (drain.results, drain.parameters, drain.residuals)
-    if plain:
-        yield "drain", not any(names), f"mvout takes no rings, but {names} are given"
-        return
     yield "drain-tiles", drain.tiles > 0, f"{drain.tiles} tiles are none"
+    if drain.by == "mvout":
+        yield from _mvout_rules(drain, op, tiles, rules)
+        return
+    plain = isinstance(op.finish, Sums) and op.bias is None
+    legal = rules.config.normalization and not plain
+    yield "drain", legal, f"{drain.by} is not how {op} is finished"
     most = min(drain.tiles, tiles)
     results = rows * rules.blocks(op.out, most)
     yield from rules.fits("results-fit", drain.results, "scratchpad", results)
@@ -87,6 +119,24 @@ def drain_rules(
     if isinstance(op.finish, AddResidual):
         count = rows * rules.blocks(op.finish.residual, most)
         yield from rules.fits("residuals-fit", drain.residuals, "scratchpad", count)
+
+
+def _mvout_rules(
+    drain: SumsDrain, op: MatMul | Transform, tiles: int, rules: StageRules
+) -> Iterator[Rule]:
+    """The rules of stores that finish blocks of so many tiles of sums."""
+    out, copies = rules.type(op.out), getattr(op, "copies", ())
+    text = f"{drain.by} does not do {op.finish} to {out}"
+    yield "drain", _mvout_finishes(op, rules), text
+    yield "copies", not copies, f"{drain.by} writes no rows a second time"
+    names = (drain.results, drain.residuals)
+    yield "drain", not any(names), f"mvout takes no such rings, but {names} are given"
+    machine = rules.machine
+    most = machine.max_accumulator_blocks if out == "int32" else machine.max_blocks
+    yield "drain-tiles", drain.tiles <= most, f"{drain.tiles} is not in 1..{most}"
+    legal = bool(drain.parameters) == (op.bias is not None)
+    yield "parameters", legal, f"ring {drain.parameters!r}, but the bias is {op.bias}"
+    yield from rules.parameters(drain.parameters, int(op.bias is not None), tiles)
 
 
 def _norm(

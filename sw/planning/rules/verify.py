@@ -12,12 +12,10 @@ from celosia.sw.ir.graph import (
     LayerNorm,
     MatMul,
     Op,
-    Requantize,
-    Sums,
     Transform,
     View,
 )
-from celosia.sw.planning.forms.plan import Machine, Plan, ProductStage, Stage
+from celosia.sw.planning.forms.plan import Machine, Plan, Stage
 from celosia.sw.planning.forms.stages import (
     AttentionStage,
     CombineStage,
@@ -27,7 +25,7 @@ from celosia.sw.planning.forms.stages import (
 )
 from celosia.sw.planning.rules.attention import attention_rules
 from celosia.sw.planning.rules.combine import combine_rules
-from celosia.sw.planning.rules.common import MAX_ROWS, Rule, StageRules
+from celosia.sw.planning.rules.common import Rule, StageRules
 from celosia.sw.planning.rules.concurrent import concurrent_rules
 from celosia.sw.planning.rules.linear import linear_rules
 from celosia.sw.planning.rules.norm import norm_stage_rules
@@ -121,10 +119,8 @@ def _rules(
     stage: Stage, ops: list[Op], plan: Plan, graph: Graph, config: AcceleratorConfig
 ) -> Iterator[Rule]:
     """The rules of a stage that computes `ops`."""
-    rules = StageRules(plan, graph, stores_int16=config.stores_int16)
+    rules = StageRules(plan, graph, config)
     match stage, ops:
-        case ProductStage(), [MatMul() as op]:
-            yield from _StageChecker(plan, stage, op, graph, config).rules()
         case LinearStage(norm=None), [MatMul() | Transform() as op]:
             yield from linear_rules(stage, op, None, rules)
         case LinearStage(), [MatMul() | Transform() as op, LayerNorm() as norm]:
@@ -166,80 +162,3 @@ def _check_rings(plan: Plan) -> None:
                 text = f"rows {first}..{first + rows - 1} are those of another span as well"
                 raise PlanError("ring-apart", place, text)
             taken.append((first, rows))
-
-
-class _StageChecker:
-    """The rules of a stage."""
-
-    def __init__(
-        self, plan: Plan, stage: ProductStage, op: MatMul, graph: Graph, config: AcceleratorConfig
-    ):
-        self.plan, self.stage, self.op, self.config = plan, stage, op, config
-        self.graph = graph
-        self.dim = config.dim
-        self.out_type = graph.tensors[op.out.tensor].type
-        self.k_tiles = -(-op.a.cols // self.dim)
-        self.n_tiles = -(-op.out.cols // self.dim)
-
-    def rules(self) -> Iterator[Rule]:
-        """All rules of the stage."""
-        yield from chain(self._cuts(), self._pieces(), self._sums(), self._drain())
-        rings = self.stage.a.ring, self.stage.b.ring
-        rules = StageRules(self.plan, self.graph, stores_int16=self.config.stores_int16)
-        yield from rules.apart(*((ring,) for ring in rings))
-
-    def _cuts(self) -> Iterator[Rule]:
-        stage, rows = self.stage, self.op.out.rows
-        legal = bool(stage.rows) and min(stage.rows) > 0 and sum(stage.rows) == rows
-        yield "rows", legal, f"blocks of {stage.rows} rows are not {rows} rows"
-        most = max(stage.rows)
-        yield "rows-most", most <= MAX_ROWS, f"a block of {most} rows is taller than {MAX_ROWS}"
-        legal = bool(stage.tiles) and min(stage.tiles) > 0 and sum(stage.tiles) == self.n_tiles
-        yield "tiles", legal, f"blocks of {stage.tiles} tiles are not {self.n_tiles} tiles"
-        last = stage.tiles[-1] if stage.tiles else 0
-        legal = not stage.tail or (min(stage.tail) > 0 and sum(stage.tail) == last)
-        yield "tail", legal, f"parts of {stage.tail} tiles are not {last}, the last block"
-
-    def _pieces(self) -> Iterator[Rule]:
-        a, b, config = self.stage.a, self.stage.b, self.config
-        legal = 1 <= a.first <= a.tiles <= min(self.k_tiles, config.max_blocks)
-        most = f"{self.k_tiles} tiles of K, {config.max_blocks} tiles that a load moves"
-        yield "a-tiles", legal, f"first {a.first}, then {a.tiles} tiles, of {most}"
-        wide, high = (b.k_tiles, b.n_tiles) if self.op.b_transposed else (b.n_tiles, b.k_tiles)
-        legal = b.k_tiles > 0 and b.n_tiles > 0 and wide <= config.max_blocks
-        text = f"{b.k_tiles} x {b.n_tiles} tiles, but a load moves {config.max_blocks} side by side"
-        yield "b-tiles", legal, text
-        pitch = b.n_tiles * self.dim if self.op.b_transposed else b.k_tiles * self.dim
-        yield "b-pitch", pitch <= MAX_ROWS, f"a piece of {pitch} rows is taller than {MAX_ROWS}"
-        yield from self._fits("a-fits", a.ring, "scratchpad", max(self.stage.rows) * a.tiles)
-        yield from self._fits("b-fits", b.ring, "scratchpad", wide * high * self.dim)
-
-    def _sums(self) -> Iterator[Rule]:
-        stage = self.stage
-        rows = max(stage.rows) * max(stage.tiles)
-        yield from self._fits("sums-fit", stage.sums, "accumulator", rows)
-        legal = bool(stage.bias) == (self.op.bias is not None)
-        yield "bias", legal, f"ring {stage.bias!r}, but the bias is {self.op.bias}"
-        if stage.bias:
-            yield from self._fits("bias-fits", stage.bias, "parameters", max(stage.tiles))
-
-    def _drain(self) -> Iterator[Rule]:
-        config, finish, drain = self.config, self.op.finish, self.stage.drain
-        legal = isinstance(finish, Sums) or (
-            isinstance(finish, Requantize)
-            and self.out_type == "int8"
-            and isinstance(finish.scale, float | int)
-        )
-        yield "drain", legal, f"{drain.by} does not do {finish} to {self.out_type}"
-        yield "copies", not self.op.copies, f"{drain.by} writes no rows a second time"
-        most = config.max_accumulator_blocks if isinstance(finish, Sums) else config.max_blocks
-        yield "drain-tiles", 1 <= drain.tiles <= most, f"{drain.tiles} is not in 1..{most}"
-
-    def _fits(self, rule: str, name: str, space: str, rows: int) -> Iterator[Rule]:
-        """The rules by which a piece of `rows` rows fits each span of ring `name` in `space`."""
-        ring = self.plan.rings.get(name)
-        yield "ring", ring is not None, f"there is no ring {name!r}"
-        assert ring is not None
-        yield "ring-space", ring.space == space, f"ring {name} is in {ring.space}, not in {space}"
-        least = min(size for _, size in ring.spans)
-        yield rule, rows <= least, f"{rows} rows do not fit into a span of {least} of ring {name}"

@@ -5,7 +5,7 @@ from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.sw.ir.graph import Graph
-from celosia.sw.planning.forms.plan import Plan, ProductStage, Stage
+from celosia.sw.planning.forms.plan import Plan, Stage
 from celosia.sw.planning.forms.stages import LinearStage
 from celosia.sw.planning.rules.verify import PlanError
 from celosia.sw.planning.schedules.primitives import Split, Tensorize, Tile
@@ -51,13 +51,12 @@ def _cut(stage: Stage, name: str, sizes: Sizes) -> Stage:
     if name not in cuts:
         raise _none(stage, _CUTS[name])
     if name == "tail":
-        return with_field(stage, name, lambda _: sizes)
+        return with_field(stage, cuts[name], lambda _: sizes)
     cut: Stage = with_field(stage, cuts[name], lambda old: repeated(sizes, sum(old), name, stage))
-    if isinstance(cut, LinearStage) and name == "rows":
-        return replace(cut, tail=())
-    if isinstance(cut, ProductStage) and sum(cut.tail) != cut.tiles[-1]:
-        return replace(cut, tail=())
-    return cut
+    if not isinstance(cut, LinearStage):
+        return cut
+    tail = () if name == "rows" else cut.tail
+    return replace(cut, tail=tail, parts=cut.parts if sum(cut.parts) == cut.tiles[-1] else ())
 
 
 def tile(plan: Plan, step: Tile, _graph: Graph, _config: AcceleratorConfig) -> Plan:
@@ -73,7 +72,7 @@ def tile(plan: Plan, step: Tile, _graph: Graph, _config: AcceleratorConfig) -> P
             raise _none(stage, "such pieces")
         for path in paths:
             stage = with_field(stage, path, lambda _, size=size: size)
-    if isinstance(stage, ProductStage) and step.a and not step.first:
+    if isinstance(stage, LinearStage) and step.a and not step.first:
         first = min(stage.a.first, stage.a.tiles)
         stage = replace(stage, a=replace(stage.a, first=first))
     return with_stage(plan, index, stage)

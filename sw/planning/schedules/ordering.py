@@ -5,7 +5,7 @@ from dataclasses import replace
 from celosia.isa.config import AcceleratorConfig
 from celosia.sw.ir.graph import Graph, MatMul, Op, Softmax, Transform
 from celosia.sw.planning.extents import even_cuts, tiles
-from celosia.sw.planning.forms.plan import Plan, ProductStage, Stage
+from celosia.sw.planning.forms.plan import Plan, Stage
 from celosia.sw.planning.forms.stages import AttentionStage, HeadGroup, LinearStage, NormStage
 from celosia.sw.planning.rules.verify import PlanError
 from celosia.sw.planning.schedules.primitives import Defer, Fuse, Reorder
@@ -19,7 +19,7 @@ def reorder(plan: Plan, step: Reorder, _graph: Graph, _config: AcceleratorConfig
     index = stage_of(plan, step.op)
     stage = plan.stages[index]
     if step.outer:
-        if not isinstance(stage, ProductStage):
+        if not isinstance(stage, LinearStage):
             text = f"blocks of rows are always outermost in a {stage.kind}"
             raise PlanError("reorder-kind", f"stage {step.op}", text)
         plan = with_stage(plan, index, replace(stage, outer=step.outer))

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.sw.ir.graph import Graph
-from celosia.sw.planning.forms.plan import Plan, ProductStage, RingPlan, Stage
-from celosia.sw.planning.forms.stages import AttentionStage
+from celosia.sw.planning.forms.plan import Plan, RingPlan
+from celosia.sw.planning.forms.stages import AttentionStage, LinearStage
 from celosia.sw.planning.rules.verify import PlanError
 from celosia.sw.planning.schedules.primitives import DoubleBuffer, Keep, Place
 from celosia.sw.planning.schedules.rings import (
@@ -16,7 +16,7 @@ from celosia.sw.planning.schedules.rings import (
     with_stage,
     without_idle,
 )
-from celosia.sw.planning.schedules.roles import TURNS, with_rings
+from celosia.sw.planning.schedules.roles import TURNS, with_field, with_rings
 
 __all__ = ["double_buffer", "keep", "place"]
 
@@ -75,9 +75,10 @@ def keep(plan: Plan, step: Keep, _graph: Graph, _config: AcceleratorConfig) -> P
     index = stage_of(plan, step.op)
     stage = plan.stages[index]
     match stage, step.what:
-        case ProductStage(), "a" | "b":
-            pieces = replace(getattr(stage, step.what), keep=step.on_chip)
-            return with_stage(plan, index, replace(stage, **{step.what: pieces}))
+        case LinearStage(), "a" | "b":
+            path = {"a": "a.keep", "b": "w.keep"}[step.what]
+            kept = with_field(stage, path, lambda _: step.on_chip)
+            return with_stage(plan, index, kept)
         case AttentionStage(), "keys" | "values":
             return _heads_kept(plan, index, stage, step)
         case _:
@@ -85,7 +86,7 @@ def keep(plan: Plan, step: Keep, _graph: Graph, _config: AcceleratorConfig) -> P
             raise PlanError("keep-kind", f"stage {step.op}", text)
 
 
-def _heads_kept(plan: Plan, index: int, stage: Stage, step: Keep) -> Plan:
+def _heads_kept(plan: Plan, index: int, stage: AttentionStage, step: Keep) -> Plan:
     """Keys or values in a ring of their own, or in that of weights."""
     name = step.what if step.on_chip else _STREAM
     quarter = plan.machine.scratchpad_rows // 4

@@ -2,14 +2,8 @@
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.sw.ir.graph import Graph, MatMul, Requantize, Sums
-from celosia.sw.planning.forms.plan import (
-    DrainPlan,
-    PiecesOfA,
-    PiecesOfB,
-    Plan,
-    ProductStage,
-    RingPlan,
-)
+from celosia.sw.planning.forms.plan import Plan, RingPlan
+from celosia.sw.planning.forms.stages import LinearStage, PiecesOfA, PiecesOfW, SumsDrain
 from celosia.sw.planning.rules.verify import PlanError, machine_of, verify_plan
 
 __all__ = ["plain_product"]
@@ -20,16 +14,14 @@ def plain_product(op: MatMul, graph: Graph, config: AcceleratorConfig) -> Plan:
     if not isinstance(op.finish, Sums | Requantize):
         raise PlanError("kind", op.name, f"{op.finish} is not what MVOUT does")
     tiles, bank = -(-op.out.cols // config.dim), config.scratchpad_bank_rows
-    stage = ProductStage(
+    stage = LinearStage(
         op=op.name,
         rows=(1,) * op.out.rows,
         tiles=(1,) * tiles,
-        outer="rows",
         a=PiecesOfA(ring="a", tiles=1, first=1, keep=False),
-        b=PiecesOfB(ring="b", k_tiles=1, n_tiles=1, keep=False),
+        w=PiecesOfW(ring="b", k_tiles=1, columns=1, pieces=1, keep=False),
         sums="sums",
-        bias="" if op.bias is None else "bias",
-        drain=DrainPlan(by="mvout", tiles=1),
+        drain=SumsDrain(by="mvout", tiles=1, parameters="" if op.bias is None else "bias"),
     )
     half, sums = config.scratchpad_banks // 2 * bank, config.accumulator_rows
     rest = config.scratchpad_rows - half

@@ -65,16 +65,16 @@ class Tile:
     columns: int = 0
     """Tiles of columns of a piece of weights."""
     a: int = 0
-    """Tiles along K of a piece of A, of a product alone."""
+    """Tiles along K of a piece of A."""
     first: int = 0
-    """Tiles of the very first piece of A, of a product alone."""
+    """Tiles of the very first piece of A."""
     drain: int = 0
     """Tiles of columns that leave together."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reorder:
-    """Another order: of the loops of a product alone, or of operators."""
+    """Another order: of the loops of sums, or of operators."""
 
     kind: Literal["reorder"] = "reorder"
     op: str

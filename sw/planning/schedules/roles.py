@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from celosia.sw.planning.forms.plan import ProductStage, Stage
+from celosia.sw.planning.forms.plan import Stage
 from celosia.sw.planning.forms.stages import (
     AttentionStage,
     CombineStage,
@@ -34,20 +34,9 @@ class Fields:
 
 
 FIELDS: Final[Mapping[type[Stage], Fields]] = {
-    ProductStage: Fields(
-        roles={"a": "a.ring", "b": "b.ring", "sums": "sums", "bias": "bias"},
-        cuts={"rows": "rows", "tiles": "tiles", "tail": "tail"},
-        pieces={
-            "k": ("b.k_tiles",),
-            "columns": ("b.n_tiles",),
-            "a": ("a.tiles",),
-            "first": ("a.first",),
-            "drain": ("drain.tiles",),
-        },
-    ),
     LinearStage: Fields(
         roles={
-            "a": "a",
+            "a": "a.ring",
             "b": "w.ring",
             "sums": "sums",
             "slots": "slots",
@@ -55,8 +44,14 @@ FIELDS: Final[Mapping[type[Stage], Fields]] = {
             "parameters": "drain.parameters",
             "residuals": "drain.residuals",
         },
-        cuts={"rows": "rows", "tiles": "tiles"},
-        pieces={"k": ("w.k_tiles",), "columns": ("w.columns",), "drain": ("drain.tiles",)},
+        cuts={"rows": "rows", "tiles": "tiles", "tail": "parts"},
+        pieces={
+            "k": ("w.k_tiles",),
+            "columns": ("w.columns",),
+            "a": ("a.tiles",),
+            "first": ("a.first",),
+            "drain": ("drain.tiles",),
+        },
     ),
     AttentionStage: Fields(
         roles={

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from celosia.sw.ir.graph import Graph, LayerNorm, MatMul, Transform
 from celosia.sw.ir.graph import Op as GraphOp
 from celosia.sw.ir.program import Op, Written
-from celosia.sw.planning.forms.plan import Plan, ProductStage, Stage
+from celosia.sw.planning.forms.plan import Plan, Stage
 from celosia.sw.planning.forms.spills import with_spills
 from celosia.sw.planning.forms.stages import (
     AttentionStage,
@@ -20,7 +20,6 @@ from celosia.sw.scheduling.expansion.merge import merged
 from celosia.sw.scheduling.expansion.row_blocks import row_blocks
 from celosia.sw.scheduling.moves import Moves
 from celosia.sw.scheduling.pieces import open_rings
-from celosia.sw.scheduling.product import expand_product
 from celosia.sw.scheduling.waits import with_waits
 
 __all__ = ["expand"]
@@ -49,25 +48,21 @@ def _ops(plan: Plan, graph: Graph) -> Iterator[tuple[str, Op]]:
             yield from beside(stage, after, known, moves)
         elif isinstance(stage, ConcurrentStage):
             branches = [
-                [_of_stage(each, known, plan, graph, moves) for each in branch.stages]
+                [_of_stage(each, known, moves) for each in branch.stages]
                 for branch in stage.branches
             ]
             yield from merged(stage, branches)
         else:
-            yield from _of_stage(stage, known, plan, graph, moves)
+            yield from _of_stage(stage, known, moves)
 
 
-def _of_stage(
-    stage: Stage, known: dict[str, GraphOp], plan: Plan, graph: Graph, moves: Moves
-) -> Iterator[tuple[str, Op]]:
+def _of_stage(stage: Stage, known: dict[str, GraphOp], moves: Moves) -> Iterator[tuple[str, Op]]:
     """The operations of a stage that is no branching, each with its operator."""
     match stage, [known[op] for op in stage.ops]:
         case AttentionStage(), members:
             products = {op.name: op for op in members if isinstance(op, MatMul)}
             yield from expand_attention(stage, products, moves)
             return
-        case ProductStage(), [MatMul() as op]:
-            ops = expand_product(stage, op, graph, plan, moves.rings)
         case LinearStage(), [MatMul() | Transform() as op, *rest]:
             norm = next((each for each in rest if isinstance(each, LayerNorm)), None)
             ops = expand_linear(stage, op, norm, moves)

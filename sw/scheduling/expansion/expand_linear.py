@@ -1,15 +1,22 @@
 """Stages of sums to operations: products or int32 from memory, their drains and normalization."""
 
 from collections.abc import Generator, Iterator
-from dataclasses import replace
-from itertools import accumulate
+from dataclasses import dataclass, replace
+from itertools import accumulate, product
 
 from celosia.isa.encoding import Function
 from celosia.sw.ir.graph import AddResidual, LayerNorm, MatMul, Softmax, Transform, View
 from celosia.sw.ir.program import LocalRows, Op
 from celosia.sw.planning.extents import tiles
 from celosia.sw.planning.forms.stages import LinearStage, TailPart
-from celosia.sw.scheduling.drains import SumsBlock, chunks, drained, mask_settings, transformed
+from celosia.sw.scheduling.drains import (
+    Leaving,
+    SumsBlock,
+    chunks,
+    drained,
+    mask_settings,
+    transformed,
+)
 from celosia.sw.scheduling.expansion.expand_norm import NormBlock, norm_settings, normalized
 from celosia.sw.scheduling.moves import Moves
 from celosia.sw.scheduling.nests import ProductBlock, RowsInMemory, products
@@ -41,28 +48,54 @@ def expand_linear(
 def product_blocks(
     stage: LinearStage, op: MatMul | Transform, moves: Moves
 ) -> Iterator[Iterator[Op]]:
-    """The operations of each block of sums that nothing is counted of: rows are outermost."""
+    """The operations of each block of sums that nothing is counted of."""
     expansion = _Expansion(stage, op, moves)
-    for end, rows in zip(accumulate(stage.rows), stage.rows, strict=True):
-        for columns in expansion.columns:
-            yield expansion.block((end - rows, rows), columns)
+    yield from map(expansion.block, expansion.visits())
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Visit:
+    """A block of sums, or a part of the last one."""
+
+    number: int
+    rows: Cut
+    columns: Cut
+    """The columns of the whole block."""
+    part: Cut
+    """The columns of this part."""
 
 
 class _Expansion:
     def __init__(self, stage: LinearStage, op: MatMul | Transform, moves: Moves):
         self.stage, self.op, self.moves = stage, op, moves
         self.dim = moves.dim
-        ends = accumulate(stage.tiles)
-        starts = [(end - count) * self.dim for end, count in zip(ends, stage.tiles, strict=True)]
-        self.columns: list[Cut] = [
-            (col, min(count * self.dim, op.out.cols - col))
-            for col, count in zip(starts, stage.tiles, strict=True)
-        ]
+        self.columns = self._columns(stage.tiles, (0, op.out.cols))
 
-    def block(self, cut: Cut, columns: Cut) -> Iterator[Op]:
+    def _columns(self, tiles: tuple[int, ...], within: Cut) -> list[Cut]:
+        """Columns of consecutive `tiles`, from the first ones `within` some on."""
+        dim, end = self.dim, sum(within)
+        starts = [within[0] + (last - size) * dim for last, size in _ends(tiles)]
+        return [(col, min(size * dim, end - col)) for col, size in zip(starts, tiles, strict=True)]
+
+    def visits(self) -> Iterator[_Visit]:
+        """All blocks in order; the last one in its parts."""
+        stage = self.stage
+        rows = [(end - size, size) for end, size in _ends(stage.rows)]
+        blocks = list(product(rows, self.columns))
+        if stage.outer == "cols":
+            blocks = [(row, columns) for columns, row in product(self.columns, rows)]
+        for number, (row, columns) in enumerate(blocks):
+            parts = [columns]
+            if stage.parts and number == len(blocks) - 1:
+                parts = self._columns(stage.parts, columns)
+            for part in parts:
+                yield _Visit(number=number, rows=row, columns=columns, part=part)
+
+    def block(self, visit: _Visit) -> Iterator[Op]:
         """A block of sums, and how it leaves."""
-        sums = yield from self.summed(self.described(cut), columns)
-        yield from drained(self.moves, self.op.finish, sums, self.stage.drain)
+        sums = yield from self.summed(self.described(visit.rows), visit.part, visit=visit)
+        if self.stage.drain.by == "transform":
+            yield from drained(self.moves, self.op.finish, sums, self.stage.drain)
 
     def described(self, cut: Cut) -> SumsBlock:
         """The sums of whole rows, wherever they will be."""
@@ -84,37 +117,94 @@ class _Expansion:
         self,
         sums: SumsBlock,
         columns: Cut,
-        block: View | None = None,
+        together: View | None = None,
         *,
+        visit: _Visit | None = None,
         backwards: bool = False,
     ) -> Generator[Op, None, SumsBlock]:
-        """Some columns of `sums` in the accumulator.
+        """Some columns of `sums` in the accumulator; they leave it where stores take them.
 
-        They may be rows of a larger `block` of results, whose operands may still be there.
+        They may be rows of a larger block of results, whose operands are loaded `together`.
         """
-        (col, cols), op = columns, self.op
+        (col, cols), op, stage = columns, self.op, self.stage
         row, rows = sums.out.row - op.out.row, sums.out.rows
+        visit = visit or _Visit(number=0, rows=(row, rows), columns=columns, part=columns)
         part = sums.part(self.dim, col, cols)
         if isinstance(op, Transform):
             source = op.source.part(row=row, rows=rows, col=col, cols=cols)
-            return replace(part, rows=(yield from self.moves.load(source, self.stage.sums)))
-        blocks = tiles(cols, self.dim)
-        first = self._ring.take(("sums", part.out), blocks * rows)
-        c = LocalRows(self._ring.space, first, rows, blocks, rows)
-        whole = block or sums.out
-        together = op.a.part(row=whole.row - op.out.row, rows=whole.rows)
-        assert self.stage.w is not None
-        product = ProductBlock(
-            a=RowsInMemory(view=op.a.part(row=row, rows=rows), ring=self.stage.a, block=together),
-            a_unsigned=self.moves.type(op.a) == "uint8",
-            w=op.b.part(row=col, rows=cols) if op.b_transposed else op.b.part(col=col, cols=cols),
-            w_transposed=op.b_transposed,
-            pieces=self.stage.w,
-            c=c,
-            backwards=backwards,
+            part = replace(part, rows=(yield from self.moves.load(source, stage.sums)))
+        else:
+            blocks = tiles(cols, self.dim)
+            first = self._ring.take(("sums", part.out), blocks * rows)
+            part = replace(part, rows=LocalRows(self._ring.space, first, rows, blocks, rows))
+        leaving = self._leaving(part, visit) if stage.drain.by == "mvout" else None
+        if isinstance(op, MatMul):
+            whole = together or sums.out
+            a = op.a.part(row=whole.row - op.out.row, rows=whole.rows)
+            yield from self._products(op, a, part.rows, visit, leaving, backwards=backwards)
+        elif leaving is not None:
+            yield from leaving.all()
+        return part
+
+    def _leaving(self, part: SumsBlock, visit: _Visit) -> Leaving:
+        (col, cols), drain = visit.columns, self.stage.drain
+        bias = self.op.bias and self.op.bias.part(col=col, cols=cols)
+        first = (visit.part[0] - col) // self.dim
+        return Leaving(
+            moves=self.moves, how=self.op.finish, sums=part, drain=drain, bias=bias, first=first
         )
-        yield from products(self.moves, product)
-        return replace(part, rows=c)
+
+    def _products(
+        self,
+        op: MatMul,
+        block: View,
+        c: LocalRows,
+        visit: _Visit,
+        leaving: Leaving | None,
+        *,
+        backwards: bool,
+    ) -> Iterator[Op]:
+        """The products of a visit: of some rows of a block of A."""
+        (row, rows), (col, cols), stage = visit.rows, visit.columns, self.stage
+        view = op.a.part(row=row, rows=rows)
+        turn_a, turn_w = (None if pieces.keep else visit.number for pieces in (stage.a, stage.w))
+        for k, depth in self._along(visit, op.a.cols):
+            a = RowsInMemory(view=view, ring=stage.a.ring, block=block)
+            if stage.a.tiles:
+                piece = view.part(col=k, cols=depth)
+                a = yield from self.moves.load(piece, stage.a.ring, turn_a)
+            part = {"row": k, "rows": depth, "col": col, "cols": cols}
+            if op.b_transposed:
+                part = {"row": col, "rows": cols, "col": k, "cols": depth}
+            block_of_products = ProductBlock(
+                a=a,
+                a_unsigned=self.moves.type(op.a) == "uint8",
+                w=op.b.part(**part),
+                w_transposed=op.b_transposed,
+                pieces=stage.w,
+                turn=turn_w,
+                columns=((visit.part[0] - col) // self.dim, c.blocks),
+                c=c,
+                accumulate=k > 0,
+                backwards=backwards,
+            )
+            last = k + depth == op.a.cols
+            yield from products(self.moves, block_of_products, leaving if last else None)
+
+    def _along(self, visit: _Visit, depth: int) -> Iterator[Cut]:
+        """K as pieces of A hold it; all of it, if they have no tiles of their own.
+
+        Blocks that meet the pieces of the very first one, if they are kept, have the same.
+        """
+        a, dim = self.stage.a, self.dim
+        if not a.tiles:
+            yield 0, depth
+            return
+        small = a.first and (visit.number == 0 or (a.keep and visit.rows[0] == 0))
+        start, size = 0, (a.first if small else a.tiles) * dim
+        while start < depth:
+            yield start, min(size, depth - start)
+            start, size = start + size, a.tiles * dim
 
     def normalized(self, norm: LayerNorm, cut: Cut, *, last: bool) -> Iterator[Op]:
         """A block of rows, and behind their sums their normalization; the `last` one in parts."""
@@ -174,3 +264,8 @@ class _Expansion:
     @property
     def _ring(self):
         return self.moves.rings[self.stage.sums]
+
+
+def _ends(sizes: tuple[int, ...]) -> Iterator[Cut]:
+    """The end of each of consecutive parts of these `sizes`, and its size."""
+    return zip(accumulate(sizes), sizes, strict=True)

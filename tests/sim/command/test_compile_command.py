@@ -14,7 +14,7 @@ from celosia.sw.driver.program_file import parse_program as parse_assembly
 from celosia.sw.ir.print_program import print_program
 from celosia.sw.ir.read_program import parse_program
 from celosia.sw.mlir.read_graph import parse_graph
-from celosia.sw.planning.forms.plan import ProductStage
+from celosia.sw.planning.forms.stages import LinearStage
 from celosia.sw.planning.forms.text import parse_plan
 from tests.support.command_line import invoke, refused, right
 
@@ -62,7 +62,7 @@ def test_an_edited_plan_is_compiled(preset, tmp_path):
     path, edited = tmp_path / "plan.toml", (*PRODUCT, "--preset", preset)
     right(*edited, "--print-after", "plan", "-o", str(path))
     (stage,) = parse_plan(path.read_text()).stages
-    assert isinstance(stage, ProductStage)
+    assert isinstance(stage, LinearStage)
     text = path.read_text().replace(f"rows = {list(stage.rows)}", "rows = [8, 16, 16]", 1)
     assert text != path.read_text()
     path.write_text(text)
@@ -70,7 +70,7 @@ def test_an_edited_plan_is_compiled(preset, tmp_path):
     assert commands != right(*edited, "--print-after", "commands").stdout
     found = right(*edited, "--plan", str(path), "--print-after", "plan").stdout
     (stage,) = parse_plan(found).stages
-    assert isinstance(stage, ProductStage)
+    assert isinstance(stage, LinearStage)
     assert stage.rows == (8, 16, 16)
 
 
@@ -92,9 +92,7 @@ def test_an_illegal_plan_is_refused_with_its_rule(tmp_path):
     right(*PRODUCT, "--print-after", "plan", "-o", str(path))
     text = path.read_text()
     path.write_text(re.sub(r"(?m)^rows = .*$", "rows = [8, 16, 17]", text, count=1))
-    refused(
-        "rows: stage matmul: blocks of (8, 16, 17) rows are not 40 rows", *PRODUCT, "--plan", path
-    )
+    refused("rows: stage matmul: parts (8, 16, 17) are not a cut of 40", *PRODUCT, "--plan", path)
     refused("machine: ", *PRODUCT, "--plan", path, "--preset", "small")
     path.write_text(text[:-20])
     refused(f"{path}: ", *PRODUCT, "--plan", path)

@@ -42,8 +42,8 @@ def test_there_is_room_for_the_next_piece_beside_the_one_in_use(data):
     for plan in plans_of(graph_of("product", data.draw(problems(config.dim))), config):
         stage = only_stage(plan)
         a_rows = max(stage.rows) * stage.a.tiles
-        b_rows = stage.b.k_tiles * stage.b.n_tiles * config.dim
-        for ring, rows in ((stage.a.ring, a_rows), (stage.b.ring, b_rows)):
+        b_rows = stage.w.k_tiles * stage.w.columns * config.dim
+        for ring, rows in ((stage.a.ring, a_rows), (stage.w.ring, b_rows)):
             assert sum(size // rows for _, size in plan.rings[ring].spans) >= 2
 
 

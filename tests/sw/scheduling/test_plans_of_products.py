@@ -58,7 +58,7 @@ def test_only_the_last_tiles_are_smaller():
 
 
 def test_blocks_take_turns_between_the_halves_of_the_accumulator():
-    stage, ops = program(MatMul(m=256, n=256, k=64), tail=())
+    stage, ops = program(MatMul(m=256, n=256, k=64), parts=())
     rows = {}
     for op in stores(ops):
         rows.setdefault((op.view.row, op.view.col // DIM // stage.tiles[0]), set()).update((
@@ -70,15 +70,15 @@ def test_blocks_take_turns_between_the_halves_of_the_accumulator():
 
 
 def test_small_blocks_take_turns_within_a_half():
-    _, ops = program(MatMul(m=128, n=16, k=16), rows=(16,) * 8, tail=())
+    _, ops = program(MatMul(m=128, n=16, k=16), rows=(16,) * 8, parts=())
     firsts = [op.source.row for op in stores(ops)]
     assert len(set(firsts)) == len(firsts) == 8
 
 
 def test_the_outer_loop_is_the_one_of_the_plan():
     problem = MatMul(m=256, n=256, k=64, scale=1.0)
-    stage, by_rows = program(problem, outer="rows", tail=())
-    _, by_cols = program(problem, outer="cols", tail=())
+    stage, by_rows = program(problem, outer="rows", parts=())
+    _, by_cols = program(problem, outer="cols", parts=())
     assert len(stage.rows) > 1
     assert len(stage.tiles) > 1
     first, second = (
@@ -91,7 +91,7 @@ def test_the_outer_loop_is_the_one_of_the_plan():
 
 def test_the_last_block_is_done_in_parts_that_change_halves():
     problem = MatMul(m=64, n=64, k=64, scale=1.0)
-    stage, ops = program(problem, tiles=(4,), tail=(3, 1))
+    stage, ops = program(problem, tiles=(4,), parts=(3, 1))
     *_, large, small = stores(ops)
     assert (large.view.row, large.view.col, large.view.cols) == (64 - stage.rows[-1], 0, 48)
     assert (small.view.row, small.view.col, small.view.cols) == (64 - stage.rows[-1], 48, 16)
@@ -106,9 +106,9 @@ def test_pieces_of_transposed_weights_are_rows_of_memory():
 
 def test_what_is_kept_is_loaded_once_and_what_is_streamed_for_each_block():
     problem = MatMul(m=256, n=64, k=64, scale=1.0)
-    counts, (stage, _) = {}, program(problem, tail=())
+    counts, (stage, _) = {}, program(problem, parts=())
     for keep in (True, False):
-        stage, ops = program(problem, b=replace(stage.b, keep=keep), tail=())
+        stage, ops = program(problem, w=replace(stage.w, keep=keep), parts=())
         views = [op.view for op in ops if isinstance(op, Load) and op.view.tensor == "b"]
         counts[keep] = len(views) / len(set(views))
     assert counts == {True: 1, False: len(stage.rows)}
@@ -119,9 +119,9 @@ def test_what_is_kept_is_loaded_once_and_what_is_streamed_for_each_block():
 def test_only_the_very_first_piece_of_a_is_small(keep):
     """One in each block would be loaded while nothing else can be."""
     problem = MatMul(m=16, n=96, k=128, scale=1.0)
-    stage, _ = program(problem, tiles=(2, 2, 2), tail=())
+    stage, _ = program(problem, tiles=(2, 2, 2), parts=())
     a = replace(stage.a, tiles=4, first=1, keep=keep)
-    _, ops = program(problem, tiles=(2, 2, 2), tail=(), a=a)
+    _, ops = program(problem, tiles=(2, 2, 2), parts=(), a=a)
     found, blocks = [0, 0, 0], 0
     for op in ops:
         if isinstance(op, Load) and op.view.tensor == "a" and op.view.col == 0:

@@ -81,14 +81,15 @@ def edits(draw, plan, k_tiles):
             first=draw(st.integers(1, pieces)),
             keep=draw(st.booleans()),
         ),
-        b=replace(
-            stage.b,
+        w=replace(
+            stage.w,
             k_tiles=draw(st.integers(1, 4)),
-            n_tiles=draw(st.integers(1, 4)),
+            columns=draw(st.integers(1, 4)),
+            pieces=draw(st.sampled_from((1, 2))),
             keep=draw(st.booleans()),
         ),
         drain=replace(stage.drain, tiles=draw(st.integers(1, 4))),
-        tail=(1, last - 1) if last > 1 and draw(st.booleans()) else (),
+        parts=(1, last - 1) if last > 1 and draw(st.booleans()) else (),
     )
     return replace(plan, stages=(stage,))
 

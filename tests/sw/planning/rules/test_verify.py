@@ -11,7 +11,8 @@ from celosia.sw.ir.graph import Activation, Requantize, Tensor
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.planning.decisions.decide import decide
-from celosia.sw.planning.forms.plan import ProductStage, RingPlan
+from celosia.sw.planning.forms.plan import RingPlan
+from celosia.sw.planning.forms.stages import LinearStage
 from celosia.sw.planning.forms.text import parse_plan, print_plan
 from celosia.sw.planning.rules.verify import PlanError, verify_plan
 from tests.sw.scheduling.products import product_graph
@@ -21,7 +22,7 @@ CONFIG = resolve_config("base")
 GRAPH, _ = product_graph(MatMul(m=200, n=300, k=100, bias=True, scale=0.01))
 PLAN = decide(GRAPH, CONFIG)
 (STAGE,) = PLAN.stages
-assert isinstance(STAGE, ProductStage)
+assert isinstance(STAGE, LinearStage)
 TALL = replace(product_graph(MatMul(m=5000, n=300, k=100, bias=True))[0], name="tall")
 
 
@@ -56,13 +57,13 @@ def test_names_of_any_form_read_back():
         ("dim = 16", "dim = true", r"plan\.machine\.dim: True is no int"),
         ("dim = 16", "dim = 16.0", r"plan\.machine\.dim: 16\.0 is no int"),
         ("spans = [[0", "spans = [[false", r"spans\[0\]\[0\]: False is no int"),
-        ("keep = true", "keep = 1", r"stages\[0\]\.\w\.keep: 1 is no bool"),
+        ("pieces = 1", "keep = 1", r"stages\[0\]\.w\.keep: 1 is no bool"),
         ('graph = "', "graph = 7 # ", r"plan\.graph: 7 is no str"),
         ("dim = 16, ", "", r"plan\.machine\.dim is missing"),
         ('space = "parameters"', 'space = "disk"', r"plan\.rings\.bias\.space: 'disk' is none of"),
-        ("keep = ", "kept = ", r"stages\[0\]\.a\.kept: there is no such field"),
-        ('outer = "rows"', "outer = 3", r"stages\[0\]\.outer: 3 is none of 'rows', 'cols'"),
-        ("tail = [", "tail = 3 #", r"stages\[0\]\.tail: a list is expected"),
+        ("first = ", "fist = ", r"stages\[0\]\.a\.fist: there is no such field"),
+        ("parts = [", "outer = 3 #", r"stages\[0\]\.outer: 3 is none of 'rows', 'cols'"),
+        ("parts = [", "parts = 3 #", r"stages\[0\]\.parts: a list is expected"),
         ("spans = [[", "spans = [[1, ", r"spans\[0\]: 2 elements are expected, not 3"),
         ("[[stages]]", "[stages]", r"plan\.stages: a list is expected"),
         ("machine = {", "machine = 3 # {", r"plan\.machine: a table is expected, not 3"),
@@ -77,7 +78,7 @@ def test_text_that_is_no_plan_is_refused_with_its_place(old, new, message):
 
 def test_text_cut_short_is_refused():
     text = print_plan(PLAN)
-    for length in range(0, text.index("tail"), 7):
+    for length in range(0, text.index("parts"), 7):
         with pytest.raises((ValueError, tomllib.TOMLDecodeError)):
             verify_plan(parse_plan(text[:length]), GRAPH, CONFIG)
 
@@ -90,7 +91,7 @@ def ring(name, **changes):
     return replace(PLAN, rings={**PLAN.rings, name: replace(PLAN.rings[name], **changes)})
 
 
-A, B, DRAIN = STAGE.a, STAGE.b, STAGE.drain
+A, W, DRAIN = STAGE.a, STAGE.w, STAGE.drain
 ROWS = CONFIG.scratchpad_rows
 
 
@@ -111,22 +112,23 @@ ROWS = CONFIG.scratchpad_rows
         ("rows", stage(rows=())),
         ("rows", stage(rows=(201, -1))),
         ("rows-most", replace(stage(rows=(5000,)), graph="tall")),
-        ("b-pitch", stage(b=replace(B, k_tiles=300))),
+        ("w-tall", stage(w=replace(W, k_tiles=300))),
         ("tiles", stage(tiles=(300,))),
-        ("tail", stage(tail=(1, 1000))),
-        ("tail", stage(tail=(0, *STAGE.tiles[-1:]))),
+        ("parts", stage(parts=(1, 1000))),
+        ("parts", stage(parts=(0, *STAGE.tiles[-1:]))),
         ("a-tiles", stage(a=replace(A, tiles=8))),
         ("a-tiles", stage(a=replace(A, first=A.tiles + 1))),
-        ("a-tiles", stage(a=replace(A, first=0))),
-        ("b-tiles", stage(b=replace(B, n_tiles=5))),
-        ("b-tiles", stage(b=replace(B, k_tiles=0))),
+        ("a-tiles", stage(a=replace(A, first=-1))),
+        ("a-tiles", stage(a=replace(A, tiles=0, first=0, keep=False))),
+        ("w-tiles", stage(w=replace(W, columns=5))),
+        ("w-tiles", stage(w=replace(W, k_tiles=0))),
         ("ring", stage(a=replace(A, ring="z"))),
         ("ring-space", stage(a=replace(A, ring="sums"))),
         ("a-fits", ring("a", spans=((0, 10),))),
-        ("b-fits", ring("b", spans=(*PLAN.rings["b"].spans[1:], (PLAN.rings["b"].spans[0][0], 1)))),
-        ("sums-fit", stage(rows=(200,), tiles=(19,), tail=())),
-        ("bias", stage(bias="")),
-        ("bias-fits", ring("bias", spans=((0, 1),))),
+        ("w-fits", ring("b", spans=(*PLAN.rings["b"].spans[1:], (PLAN.rings["b"].spans[0][0], 1)))),
+        ("sums-fit", stage(rows=(200,), tiles=(19,), parts=())),
+        ("parameters", stage(drain=replace(DRAIN, parameters=""))),
+        ("parameters-fit", ring("bias", spans=((0, 1),))),
         ("drain-tiles", stage(drain=replace(DRAIN, tiles=0))),
         ("drain-tiles", stage(drain=replace(DRAIN, tiles=5))),
     ],
@@ -149,9 +151,10 @@ def test_stages_are_in_the_order_of_what_they_share(shared):
         b = builder.input(Tensor(f"b{name}", "int8", 4, 4))
         builder.matmul(name, out, source, b, Requantize(0.1))
     graph = builder.finish("first", "second")
-    assert isinstance(STAGE, ProductStage)
+    assert isinstance(STAGE, LinearStage)
     pieces = replace(STAGE.a, tiles=1, first=1)
-    small = replace(STAGE, rows=(4,), tiles=(1,), a=pieces, bias="", tail=())
+    drain = replace(DRAIN, parameters="")
+    small = replace(STAGE, rows=(4,), tiles=(1,), a=pieces, drain=drain, parts=())
     stages = tuple(replace(small, op=name) for name in "yx")
     plan = replace(PLAN, graph="two", stages=stages)
     if shared:

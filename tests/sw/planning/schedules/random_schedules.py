@@ -23,7 +23,7 @@ from celosia.sw.models.cases import (
 )
 from celosia.sw.planning.decisions.decide import decide
 from celosia.sw.planning.decisions.decide_graph import decide_graph
-from celosia.sw.planning.forms.plan import Plan, ProductStage
+from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.forms.stages import AttentionStage
 from celosia.sw.planning.problems import graph_of
 from celosia.sw.planning.rules.verify import PlanError
@@ -145,8 +145,7 @@ def _keep(random: Random, plan: Plan, _ops: Ops) -> primitives.Primitive:
 
 
 def _fuse(random: Random, plan: Plan, _ops: Ops) -> primitives.Primitive:
-    known = [stage for stage in plan.stages if not isinstance(stage, ProductStage)]
-    op = random.choice(known or plan.stages).ops[0]
+    op = random.choice(plan.stages).ops[0]
     return primitives.Fuse(
         op=op, what=random.choice(("softmax", "norm")), together=random.random() < 0.5
     )

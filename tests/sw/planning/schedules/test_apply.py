@@ -67,7 +67,7 @@ def test_blocks_of_a_product(product):
     assert stage.rows == (8, 30, 26)
     assert stage.tiles == (5, 3)
     stage = only_stage(product.split("product", tiles=(8,), tail=(6, 2)).plan)
-    assert stage.tail == (6, 2)
+    assert stage.parts == (6, 2)
     assert only_stage(product.reorder("product", outer="cols").plan).outer == "cols"
 
 
@@ -138,8 +138,8 @@ def _apart(product: Schedule) -> Schedule:
         (lambda s: s.tensorize("nobody"), "step-stage: step 1, tensorize: nobody: no stage"),
         (lambda s: s.tensorize("product", 0), "tensorize-times: "),
         (lambda s: s.split("product", rows=(100, 28, 4)), "split-sizes: step 1, split: stage"),
-        (lambda s: s.split("product", keys=(16,)), "step-kind: step 1, split: stage product: a pr"),
-        (lambda s: s.split("product", tail=(1, 1)), "tail: step 1, split: stage product: parts"),
+        (lambda s: s.split("product", keys=(16,)), "step-kind: step 1, split: stage product: a li"),
+        (lambda s: s.split("product", tail=(1, 1)), "parts: step 1, split: stage product: parts"),
         (lambda s: s.tile("product", a=5), "a-tiles: step 1, tile: stage product: first 1"),
         (lambda s: s.keep("product", "keys"), "keep-kind: "),
         (lambda s: s.fuse("product", "softmax"), "fuse-kind: "),
