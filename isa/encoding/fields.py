@@ -137,9 +137,14 @@ class Instruction:
         return tuple(field for field in self.fields if field.fixed is None)
 
     @cached_property
-    def _selectors(self) -> tuple[Field, ...]:
-        """The fields whose values tell it from others of the same funct."""
-        return tuple(field for field in self.fields if field.fixed is not None)
+    def _selector(self) -> tuple[int, int, int, int]:
+        """What tells it from others of the same funct: masks of rs1 and rs2, and what is there."""
+        masks, values = [0, 0], [0, 0]
+        for field in self.fields:
+            if field.fixed is not None:
+                masks[field.register == "rs2"] |= field.limit - 1 << field.low
+                values[field.register == "rs2"] |= field.fixed << field.low
+        return masks[0], masks[1], values[0], values[1]
 
     @cached_property
     def _places(self) -> dict[str, _Place]:
@@ -196,9 +201,10 @@ class Instruction:
 
     def matches(self, command: Command) -> bool:
         """Whether `command` is this instruction."""
-        return command.funct == self.funct and all(
-            field.get(command) == field.fixed for field in self._selectors
-        )
+        if command.funct != self.funct:
+            return False
+        mask1, mask2, fixed1, fixed2 = self._selector
+        return command.rs1 & mask1 == fixed1 and command.rs2 & mask2 == fixed2
 
 
 def float_bits(value: float) -> int:

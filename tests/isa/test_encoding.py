@@ -104,6 +104,25 @@ def test_unknown_fields_are_refused():
         MVIN.encode(colour=1)
 
 
+def test_an_instruction_is_told_by_all_of_its_fixed_fields():
+    """Two fields of a word, one of the other: no bit of them may differ, and any other one may."""
+    places = {"rs1": ((0, 2, 3), (5, 3, 4)), "rs2": ((8, 4, 9),)}
+    fields = [
+        Field(f"{word}_{low}", word, low, bits, "", fixed=value)
+        for word, each in places.items()
+        for low, bits, value in each
+    ]
+    instruction = Instruction("told", Funct.MVIN, "", tuple(fields))
+    words = {"rs1": 3 | 4 << 5, "rs2": 9 << 8}
+    assert instruction.matches(Command(Funct.MVIN, **words))
+    assert not instruction.matches(Command(Funct.MVOUT, **words))
+    for word, each in places.items():
+        fixed = {low + bit for low, bits, _ in each for bit in range(bits)}
+        for bit in range(WORD_BITS):
+            other = words | {word: words[word] ^ 1 << bit}
+            assert instruction.matches(Command(Funct.MVIN, **other)) == (bit not in fixed)
+
+
 def test_fixed_fields_cannot_be_given():
     with pytest.raises(ValueError, match="config_ex: there is no field select"):
         CONFIG_EX.encode(select=0)
