@@ -9,14 +9,17 @@ from amaranth.hdl import Shape
 from amaranth.lib import wiring
 
 from celosia.sim.support.cache import cached, digest
-from celosia.sim.verilator.toolchain import find_compiler, find_verilator, run_tools
+from celosia.sim.verilator.toolchain import (
+    Compiler,
+    Verilator,
+    find_compiler,
+    find_verilator,
+    run_tools,
+)
 from celosia.sim.verilator.verilog import TOP_NAME
 
 _MAIN = """
 #include "Vtop.h"
-#include "verilated.h"
-#include <cstdio>
-#include <fstream>
 int main() {{
   Vtop top;
   std::ifstream inputs("inputs");
@@ -34,6 +37,17 @@ _VERILATE = (
     *("--cc", "--prefix", "Vtop", "--top-module", TOP_NAME, "--Mdir", "model"),
     *("--x-assign", "fast", "--x-initial", "0", "-Wno-fatal", "-Wno-lint", "-Wno-style"),
 )
+_RUNTIME = """
+#include "verilated.cpp"
+#include "verilated_threads.cpp"
+"""
+_HEADERS = """
+#include "verilated.h"
+#include <cstdio>
+#include <fstream>
+"""
+"""What every model begins with, and most of what takes long to compile: compiled once."""
+_FLAGS = ("-std=c++17", "-O0", "-DVL_TIME_CONTEXT", "-pthread")
 _ESCAPED = "___05F"
 """What Verilator makes of two underscores."""
 
@@ -65,22 +79,32 @@ def random_outputs(
     )
     parts = sorted((work / "model").glob("*.cpp"))
     (work / "main.cpp").write_text("".join(f'#include "{part}"\n' for part in parts) + main)
-    includes = [f"-I{verilator.root}/include", f"-I{verilator.root}/include/vltstd", "-Imodel"]
-    build = [*compiler.command, "-std=c++17", "-O0", "-DVL_TIME_CONTEXT", *includes]
-    sources = ["verilated.cpp", "verilated_threads.cpp"]
-
-    def make(folder: Path) -> Path:
-        text = "".join(f'#include "{source}"\n' for source in sources)
-        (folder / "runtime.cpp").write_text(text)
-        run_tools([[*build, "-c", "runtime.cpp", "-o", "runtime.o"]], folder)
-        return folder / "runtime.o"
-
-    key = digest([compiler.identity, verilator.identity, *build, *sources])
-    runtime = str(cached(f"runtime/{key}-plain.o", make))
-    run_tools([[*build, "-pthread", "main.cpp", runtime, "-o", "main"]], work)
+    _compile(work, compiler, verilator)
     (work / "inputs").write_text(_random_inputs(inputs, cycles, seed))
     done = subprocess.run(["./main"], cwd=work, capture_output=True, text=True, check=True)
     return done.stdout.splitlines()
+
+
+def _compile(work: Path, compiler: Compiler, verilator: Verilator) -> None:
+    """Make the program `main` out of ``main.cpp``, with what is the same for all of them."""
+    include = verilator.root / "include"
+    build = [*compiler.command, *_FLAGS, f"-I{include}", f"-I{include}/vltstd", "-Imodel"]
+    identity = [compiler.identity, verilator.identity, *build, _RUNTIME, _HEADERS]
+
+    def kept(name: str, text: str, *flags: str) -> Path:
+        def make(folder: Path) -> Path:
+            (folder / "text").write_text(text)
+            if flags:
+                run_tools([[*build, *flags, "text", "-o", name]], folder)
+            return folder / (name if flags else "text")
+
+        return cached(f"runtime/{digest(identity)}-{name}", make)
+
+    runtime = kept("plain.o", _RUNTIME, "-x", "c++", "-c")
+    # Compiled headers stand beside the text that they are used in place of, where they fit.
+    kept("plain.h.gch", _HEADERS, "-x", "c++-header")
+    headers = ["-include", str(kept("plain.h", _HEADERS))]
+    run_tools([[*build, *headers, "main.cpp", str(runtime), "-o", "main"]], work)
 
 
 def _ports(top: wiring.Component) -> tuple[dict[str, int], list[str]]:
