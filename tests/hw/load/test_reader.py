@@ -109,6 +109,31 @@ def test_an_address_leaves_every_cycle_while_there_is_credit():
     assert memory.beat_cycles == [cycle + 2 for cycle in memory.request_cycles]
 
 
+def test_a_burst_says_whether_too_many_others_held_its_address_back():
+    """Of six at once the fifth and sixth were, by four in flight; of those behind them none was."""
+    items = [segment(64 * n, TINY.bus_bytes) for n in range(9)]
+    dut, marks = Reader(TINY), []
+    memory = ReadMemory(TINY, dut.port, latency=30, pause=5)
+
+    async def producer(ctx):
+        ctx.set(dut.limits, EVERYTHING)
+        ctx.set(dut.runs.ready, 1)
+        for number, item in enumerate(items):
+            await send(ctx, dut.segments, [item])
+            if number in (5, 6):
+                await ctx.tick().repeat(100)
+
+    async def consumer(ctx):
+        ctx.set(dut.beats.ready, 1)
+        while len(marks) < len(items):
+            sampled = await ctx.tick().sample(dut.beats.valid, dut.throttled)
+            marks.extend([sampled[3]] * sampled[2])
+        memory.finished = True
+
+    simulate(dut, memory.run, producer, consumer)
+    assert marks == [0, 0, 0, 0, 1, 1, 0, 0, 0]
+
+
 def test_a_burst_waits_until_its_run_is_noted():
     zeros = [segment(0, 8, zero=1)] * 2 * TINY.read_requests
     memory = read(TINY, [*zeros, segment(64, 8), segment(96, 8)], {}, late=30)
