@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from celosia.isa.encoding import FENCE, FLUSH, MVOUT
-from celosia.isa.memory import MemoryTiming
+from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.lab.fuzz import batches, campaign
+from celosia.lab.fuzz import case as fuzz_case
 from celosia.lab.fuzz.campaign import fuzz
 from celosia.lab.fuzz.case import difference, draw_case, replay_file
 from celosia.lab.fuzz.coverage import all_points, owner_points, points
@@ -29,6 +30,14 @@ def test_a_recipe_without_some_commands_is_legal_and_agrees_with_itself():
     case = draw_case(7, "tiny", ())
     half = case.without(list(range(0, len(case.recipe.middle), 2)))
     assert difference(half, half.recipe.program(), "functional") == ""
+
+
+def test_a_difference_has_the_number_of_its_bytes_and_the_first(monkeypatch):
+    memories = iter([(bytes(range(8)), ""), (bytes([0, 1, 2, 9, 4, 9, 6, 7]), "")])
+    monkeypatch.setattr(fuzz_case, "_run", lambda *_: next(memories))
+    case = draw_case(7, "tiny", ())
+    told = difference(case, case.recipe.program(), "verilator")
+    assert told == f"2 bytes differ, the first at {MEMORY_BASE + 3:#x}: 0x09, not 0x03"
 
 
 def test_a_recipe_makes_the_program_that_it_was_drawn_as():

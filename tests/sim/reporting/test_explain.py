@@ -8,6 +8,7 @@ import pytest
 from celosia.sim.profile.losses import Loss, losses
 from celosia.sim.profile.resources import ARRAY, RESOURCES
 from celosia.sim.profile.whatif import FOLLOWED
+from celosia.sim.reporting import explain as explaining
 from celosia.sim.reporting.explain import explain
 from celosia.sim.reporting.remedies import ADVICE, remedy
 
@@ -29,6 +30,16 @@ def test_it_names_the_largest_loss_first_and_a_figure_for_each(document):
     text = str(told)
     assert f"{document['cycles']:,} cycles" in text
     assert f"{document['limit']['cycles']:,}" in text
+
+
+@pytest.mark.parametrize(("largest", "lines", "rest"), [(95, 1, 5), (94, 2, 0)])
+def test_losses_behind_95_percent_of_all_are_left_out(document, monkeypatch, largest, lines, rest):
+    found = [Loss("matmul", "wait_issue", largest), Loss("matmul", "wait_fence", 100 - largest)]
+    monkeypatch.setattr(explaining, "losses", lambda _document: found)
+    told = explain(document)
+    assert [loss for loss, *_ in told.lines] == found[:lines]
+    assert told.rest == rest
+    assert told.lines[0][1] == pytest.approx(largest / 100)
 
 
 def test_it_names_the_place_if_instructions_were_followed(document):

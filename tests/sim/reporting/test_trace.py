@@ -149,6 +149,16 @@ def test_heads_of_queues_are_shown_while_their_unit_could_begin(profile, tracks)
     assert all(not begin < start < end for start in shown.values() for begin, end in busy)
 
 
+def test_what_waits_at_the_head_is_shown_until_the_cycle_behind_its_start(profile, tracks):
+    for name, queue in profile.queues.items():
+        started = dict(zip(queue.command.tolist(), queue.started.tolist(), strict=True))
+        events = tracks[f"{name} queue: head"]
+        for begin, end in zip(events[::2], events[1::2], strict=True):
+            command = begin.track_event.debug_annotations[0].uint_value
+            assert begin.timestamp < end.timestamp == started[command] + 1
+    assert any(tracks[f"{name} queue: head"] for name in profile.queues)
+
+
 def test_a_file_is_compressed_if_its_name_says_so(profile):
     plain = trace_file(Path("run.pftrace"), profile, CONFIG)
     packed = trace_file(Path("run.pftrace.gz"), profile, CONFIG)

@@ -17,6 +17,29 @@ def test_anything_can_be_damaged(data):
         assert found == damaged(data, random.Random(seed))
 
 
+def test_bytes_are_cut_flipped_lost_or_added():
+    """Of what is no text: each is seen, and nothing else."""
+    data, seen = bytes(range(256)), set()
+
+    def way(found: bytes) -> str:
+        more = len(found) - len(data)
+        if data.startswith(found):
+            return "cut"
+        if not more:
+            ((before, after),) = ((a, b) for a, b in zip(data, found, strict=True) if a != b)
+            return "flipped" if (before ^ after).bit_count() == 1 else "other"
+        if more < 0:
+            places = range(len(found))
+            lost = any(data[:at] + data[at - more :] == found for at in places)
+            return "lost" if lost and -more <= 8 else "other"
+        added = any(data[:at] + found[at : at + more] + data[at:] == found for at in range(256))
+        return "added" if added and (more <= 8 or b"9" * more in found) else "other"
+
+    for seed in range(400):
+        seen.add(way(damaged(data, random.Random(seed))))
+    assert seen == {"cut", "flipped", "lost", "added"}
+
+
 def test_documents_lose_gain_and_change_values():
     found = [damaged(DOCUMENT, random.Random(seed)) for seed in range(400)]
     documents = []
