@@ -20,7 +20,7 @@ def test_what_plans_depend_on_of_a_memory_is_told(name, before, now):
     """The timeline reads latency, rate and stalls."""
     told = DECIDED.difference(TINY, replace(TIMING, **{name: now}))
     assert told == f"memory {name} = {before}, not {now}"
-    again = Decided.read(DECIDED.document())
+    again = Decided.read(*DECIDED.document("programs/"), "programs/")
     assert again.difference(TINY, replace(TIMING, **{name: now})) == told
 
 
@@ -34,4 +34,5 @@ def test_every_difference_is_told():
 
 def test_another_seed_is_no_difference():
     assert DECIDED.difference(TINY, replace(TIMING, seed=9)) == ""
-    assert Decided.read(DECIDED.document()).difference(TINY, TIMING) == ""
+    again = Decided.read(*DECIDED.document("programs/"), "programs/")
+    assert again.difference(TINY, TIMING) == ""
