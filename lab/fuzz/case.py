@@ -122,7 +122,7 @@ def replay_command(case: Case, path: str, simulator: str) -> str:
     words += ["--mem-latency", timing.latency, "--mem-bytes-per-cycle", timing.bytes_per_cycle]
     words += ["--mem-stall-percent", timing.stall_percent, "--seed", timing.seed]
     for channel, percent in timing.channel_stalls:
-        words += ["--mem-channel-stall", f"{channel}:{percent}"]
+        words += ["--mem-channel-stall", f"{channel}={percent}"]
     words += ["--mem-reorder"] * timing.reorder + ["--mem-late-ready"] * timing.ready_after_valid
     return " ".join(map(str, words))
 

@@ -17,9 +17,8 @@ from celosia.sw.planning.forms.text import parse_plan, print_plan
 
 __all__ = ["Decided"]
 
-_PLANNED_FOR: Final = ("latency", "bytes_per_cycle", "stall_percent")
-"""What plans depend on of a memory."""
-
+_NOT_PLANNED_FOR: Final = {"faults", "seed"}
+"""What the timeline does not read of a memory."""
 
 _OPS, _RING = "ops", "ring"
 """What the two parts of a program are called in a file."""
@@ -89,5 +88,6 @@ class Decided:
 
 
 def _parameters(config: AcceleratorConfig, timing: MemoryTiming) -> dict[str, Any]:
-    memory = {f"memory {name}": getattr(timing, name) for name in _PLANNED_FOR}
-    return asdict(config) | memory
+    memory = asdict(timing) | {"channel_stalls": dict(timing.channel_stalls)}
+    named = {f"memory {name}": memory[name] for name in memory.keys() - _NOT_PLANNED_FOR}
+    return asdict(config) | dict(sorted(named.items()))

@@ -112,11 +112,11 @@ class _Encoder:
 
 
 def encoder_outline(shape: EncoderShape, norm: Norm, norms: Norms) -> EncoderWeights:
-    """Weights whose products are all 0: formats have their integers."""
+    """Weights of 0, and biases that are there: formats have their integers."""
 
     def linear(inputs: int, outputs: int) -> Linear:
-        zero = np.zeros((), np.float32)
-        return Linear(np.broadcast_to(zero, (inputs, outputs)), np.broadcast_to(zero, outputs))
+        zero, one = np.zeros((), np.float32), np.ones((), np.float32)
+        return Linear(np.broadcast_to(zero, (inputs, outputs)), np.broadcast_to(one, outputs))
 
     square = linear(shape.width, shape.width)
     layers = tuple(

@@ -12,7 +12,7 @@ from celosia.isa.presets import resolve_config
 from celosia.lab.fuzz import batches, campaign
 from celosia.lab.fuzz import case as fuzz_case
 from celosia.lab.fuzz.campaign import fuzz
-from celosia.lab.fuzz.case import difference, draw_case, replay_file
+from celosia.lab.fuzz.case import difference, draw_case, replay_command, replay_file
 from celosia.lab.fuzz.coverage import all_points, owner_points, points
 from celosia.lab.fuzz.findings import Batch, Findings, Plan
 from celosia.lab.fuzz.programs.programs import random_program, random_recipe
@@ -20,7 +20,7 @@ from celosia.lab.fuzz.shrink import shrink
 from celosia.sim.support.progress import silent
 from celosia.sim.support.workers import Lane
 from celosia.sw.driver.program_file import parse_program
-from tests.support.command_line import refused
+from tests.support.command_line import refused, right, valid
 
 TINY = resolve_config("tiny")
 PLAN = Plan(preset="tiny", overrides=(), simulator="verilator", seconds=1, seed=3, place=".")
@@ -56,6 +56,17 @@ def test_a_replay_checks_all_of_memory_and_says_how_to_run_it():
     assert program.commands == case.recipe.program().commands
     assert [check.size for check in program.checks] == [program.memory_bytes]
     assert text.splitlines()[1].startswith("# celosia run f.cel --sim verilator")
+
+
+def test_the_command_of_a_replay_can_be_run(tmp_path):
+    case = draw_case(4, "tiny", ())
+    stalls = (("r", 90), ("aw", 20))
+    timing = MemoryTiming(channel_stalls=stalls, reorder=True, ready_after_valid=True)
+    case, path = replace(case, timing=timing), tmp_path / "f.cel"
+    path.write_text(replay_file(case, str(path), "functional", "wrong"))
+    command = replay_command(case, str(path), "functional").split()
+    document = valid(right(*command[1:], "--json", "-").stdout)
+    assert document["memory"]["channel_stalls"] == {"r": 90, "aw": 20}
 
 
 def test_shrinking_keeps_the_commands_that_matter_and_a_plain_memory():

@@ -55,11 +55,14 @@ def dequantized(call: Call, x: str, scale: str, zero: str | None, axis: int) -> 
     return found
 
 
-def requantized(call: Call, real: str, scale: str, zero: str | None) -> str:
-    """Integers that stand for `real`, with one scale and zero point for all elements."""
+def requantized(call: Call, real: str, scale: str, zero: str | None, like: str) -> str:
+    """Integers that stand for `real`, with one scale and zero point for all elements.
+
+    Without a zero point they are of the type of `like`.
+    """
     if call.build.type(scale).size > 1:
         raise Refusal("scales of rows or columns of its result are not supported")
-    dtype = "uint8" if zero is None else call.build.type(zero).dtype
+    dtype = call.build.type(like if zero is None else zero).dtype
     found = _quantized(call, real, scale, zero, dtype, 0)
     call.quantization.quantized(found, real, scale, zero)
     return found
@@ -197,7 +200,7 @@ def _scaled(call: Call, x: str, factor: str | None) -> str:
 def _qlinear_matmul(call: Call) -> str:
     a = dequantized(call, call[0], call[1], call[2], -2)
     b = dequantized(call, call[3], call[4], call[5], -1)
-    return requantized(call, matmul(call, a, b), call[6], call[7])
+    return requantized(call, matmul(call, a, b), call[6], call[7], call[0])
 
 
 @QUANTIZED.of("QLinearConv", but="scales of channels of its result")
@@ -208,4 +211,4 @@ def _qlinear_conv(call: Call) -> str:
     if bias is not None:
         scales = call.op("mul", call.reshape(call[1], ()), call[4])
         bias = _arithmetic(call, bias, scales, None, 0)
-    return requantized(call, conv(call, image, filters, bias), call[6], call[7])
+    return requantized(call, conv(call, image, filters, bias), call[6], call[7], call[0])

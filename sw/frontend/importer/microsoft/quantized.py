@@ -48,20 +48,20 @@ def _operand(call: Call, index: int, axis: int = 0) -> str:
 def _qlinear_binary(call: Call) -> str:
     op = call.node.op_type.removeprefix("QLinear")
     found = _of_floats(call, op, [_operand(call, 0), _operand(call, 3)])
-    return requantized(call, found, call[6], call.optional(7))
+    return requantized(call, found, call[6], call.optional(7), call[0])
 
 
 @FUSED_QUANTIZED.of("QLinearSigmoid", "QLinearLeakyRelu")
 def _qlinear_unary(call: Call) -> str:
     op = call.node.op_type.removeprefix("QLinear")
     found = _of_floats(call, op, [_operand(call, 0)])
-    return requantized(call, found, call[3], call.optional(4))
+    return requantized(call, found, call[3], call.optional(4), call[0])
 
 
 @FUSED_QUANTIZED.of("QLinearSoftmax")
 def _qlinear_softmax(call: Call) -> str:
     found = _of_floats(call, "Softmax", [_operand(call, 0)], call.attribute("opset"))
-    return requantized(call, found, call[3], call.optional(4))
+    return requantized(call, found, call[3], call.optional(4), call[0])
 
 
 @FUSED_QUANTIZED.of(
@@ -72,13 +72,13 @@ def _qlinear_pool(call: Call) -> str:
         raise Refusal("channels behind the places are not supported")
     op = call.node.op_type.removeprefix("QLinear")
     found = _of_floats(call, op, [_operand(call, 0)])
-    return requantized(call, found, call[3], call.optional(4))
+    return requantized(call, found, call[3], call.optional(4), call[0])
 
 
 @FUSED_QUANTIZED.of("QLinearConcat")
 def _qlinear_concat(call: Call) -> str:
     parts = [_operand(call, index) for index in range(2, call.count, 3)]
-    return requantized(call, _of_floats(call, "Concat", parts), call[0], call.optional(1))
+    return requantized(call, _of_floats(call, "Concat", parts), call[0], call.optional(1), call[2])
 
 
 @FUSED_QUANTIZED.of("QGemm")
@@ -96,7 +96,7 @@ def _qgemm(call: Call) -> str:
         found = call.op("mul", found, call.scalar(alpha, found))
     scale = call.optional(7)
     zero = call.optional(8)
-    return found if scale is None else requantized(call, found, scale, zero)
+    return found if scale is None else requantized(call, found, scale, zero, call[0])
 
 
 @FUSED_QUANTIZED.of("DynamicQuantizeMatMul")

@@ -1,5 +1,6 @@
 """What plans of a saved model were decided for, and how other hardware differs."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -14,14 +15,29 @@ DECIDED = Decided.on(TINY, TIMING, ())
 
 @pytest.mark.parametrize(
     ("name", "before", "now"),
-    [("latency", 50, 51), ("bytes_per_cycle", 8, 4), ("stall_percent", 10, 0)],
+    [
+        ("latency", 50, 51),
+        ("bytes_per_cycle", 8, 4),
+        ("stall_percent", 10, 0),
+        ("reorder", False, True),
+        ("ready_after_valid", False, True),
+    ],
 )
 def test_what_plans_depend_on_of_a_memory_is_told(name, before, now):
-    """The timeline reads latency, rate and stalls."""
+    """All but seed and faults."""
     told = DECIDED.difference(TINY, replace(TIMING, **{name: now}))
     assert told == f"memory {name} = {before}, not {now}"
     again = Decided.read(*DECIDED.document("programs/"), "programs/")
     assert again.difference(TINY, replace(TIMING, **{name: now})) == told
+
+
+def test_stalls_of_one_channel_are_a_difference():
+    timing = replace(TIMING, channel_stalls=(("r", 90),))
+    told = "memory channel_stalls = {}, not {'r': 90}"
+    assert DECIDED.difference(TINY, timing) == told
+    found, members = Decided.on(TINY, timing, ()).document("programs/")
+    again = Decided.read(json.loads(json.dumps(found)), members, "programs/")
+    assert again.difference(TINY, timing) == ""
 
 
 def test_every_difference_is_told():

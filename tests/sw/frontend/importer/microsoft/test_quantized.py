@@ -77,8 +77,9 @@ def test_products_with_a_factor(alpha, bias):
     compare("QGemm", operands, alpha=alpha, within=(1e-4, 1e-4))
 
 
-def test_results_without_a_zero_point_are_uint8_as_what_they_are_made_of():
-    steps("QLinearSigmoid", uint8(3, 8), np.float32(0.02), None, np.float32(1 / 256), None)
+@pytest.mark.parametrize("numbers_of", [uint8, int8])
+def test_results_without_a_zero_point_are_of_the_type_of_what_they_are_made_of(numbers_of):
+    steps("QLinearSigmoid", numbers_of(3, 8), np.float32(0.02), None, np.float32(1 / 256), None)
 
 
 @pytest.mark.parametrize("columns", [False, True])
