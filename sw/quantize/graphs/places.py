@@ -1,7 +1,8 @@
 """Where the forms of a segment are: in tensors of the integer graph, or in rows of a cache."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,13 +11,15 @@ from celosia.isa.config import MAX_REQUEST_BYTES
 from celosia.sw.frontend.nn.operators.operator import expect
 from celosia.sw.ir.graph import Tensor, View
 from celosia.sw.ir.graph_builder import GraphBuilder
-from celosia.sw.quantize.graphs.formats import Format
-from celosia.sw.quantize.graphs.homes import Home, find_homes
-from celosia.sw.quantize.norm import quantize_norm
-from celosia.sw.quantize.units.segments import Form, GivenRows, Role, Segments
-from celosia.sw.quantize.units.units import Append, Attention, Normalization, Value
+from celosia.sw.quantize.graphs.formats import Format, Formats
+from celosia.sw.quantize.units.homes import Home, find_homes
+from celosia.sw.quantize.units.segments import Form, GivenRows, Keys, Role, Segment, Segments
+from celosia.sw.quantize.units.units import Append, Attention, Unit, Value
 
-__all__ = ["Places", "is_one", "only"]
+__all__ = ["Emit", "Places", "is_one", "only"]
+
+Emit = Mapping[type[Unit], Callable[["Places", str, Any], None]]
+"""What adds a unit to a segment, whose operators' names begin with its own, by its kind."""
 
 _BURST: Final = MAX_REQUEST_BYTES
 """Columns of a product that the host reads are a multiple of this: rows of its weights are whole
@@ -26,8 +29,18 @@ bursts."""
 class Places:
     """The tensors of one segment, and what of them is given, or appended to caches."""
 
-    def __init__(self, segments: Segments, forms: dict[Form, Format], number: int, *, named: bool):
-        self.segments, self.forms = segments, forms
+    def __init__(
+        self,
+        segments: Segments,
+        formats: Formats,
+        forms: dict[Form, Format],
+        number: int,
+        *,
+        named: bool,
+        moving: bool,
+    ):
+        self.segments, self.formats, self.forms = segments, formats, forms
+        self.named, self.moving = named, moving
         self.builder = GraphBuilder(f"{segments.graph.name}, segment {number}")
         self.types = segments.graph.types()
         self.views: dict[Form, View] = {}
@@ -38,6 +51,9 @@ class Places:
         for unit in segments.units.of(Append):
             if segments.segment_of[unit.value.tensor] == number == segments.source_of(unit):
                 self.appended.setdefault(unit.parts[0].tensor, []).append(unit)
+        self.keys: dict[str, Keys] = {}
+        self.operators: dict[str, str] = {}
+        self.gelus: dict[str, float] = {}
         self.given: list[GivenRows] = []
         self.caches: dict[str, str] = {}
         self.inputs: dict[str, Form] = {}
@@ -47,6 +63,26 @@ class Places:
         if named:
             for key, value in segments.units.values.items():
                 self.names[key] = self.origins.get(value.tensor, value.tensor)
+
+    def begin(self, unit: Unit) -> str:
+        """What operators of a unit are called, which are added next."""
+        name, tensor = self.names[unit.value.key], unit.value.tensor
+        self.operators[name] = self.origins.get(tensor) or tensor
+        return name
+
+    def finish(self, wanted: set[Form]) -> Segment:
+        """The segment, whose outputs are those of its forms that are `wanted`."""
+        outputs = {name: form for name, form in self.made.items() if form in wanted}
+        return Segment(
+            graph=self.builder.finish(*outputs),
+            inputs=self.inputs,
+            outputs=outputs,
+            keys=self.keys,
+            operators=self.operators,
+            gelus=self.gelus,
+            caches=self.caches,
+            given=tuple(self.given),
+        )
 
     def format(self, form: Form) -> Format:
         """The format of a form."""
@@ -110,7 +146,7 @@ class Places:
             self.caches[name] = unit.cache
         return self.views[form]
 
-    def append(self, unit: Append) -> None:
+    def append(self, _name: str, unit: Append) -> None:
         """Nothing but a name: what makes the rows has written them, or the host will."""
         cache, form = self._cache(unit), Form(unit.parts[0].tensor, "heads")
         self.views[Form(unit.value.key, "heads")] = cache
@@ -127,18 +163,6 @@ class Places:
             self.views[form] = self.builder.input(tensor)
             self.inputs[tensor.name] = form
         return self.views[form].part(row=view.row, rows=view.rows, col=view.col, cols=view.cols)
-
-    def norm_parameters(
-        self, name: str, role: Role, unit: Normalization, steps: NDArray[np.float64], number: int
-    ) -> tuple[View, View, int]:
-        """Gamma, beta and the shift of results of these steps; heads of the same share them."""
-        key = f"{name}.{role}.{number}" if number else f"{name}.{role}"
-        arrays = quantize_norm(key, unit.norm, steps)
-        gamma, beta = (
-            self.builder.constant(f"{key}.{part}", arrays[f"{key}.{part}"])
-            for part in ("gamma", "beta")
-        )
-        return gamma, beta, int(arrays[f"{key}.shift"])
 
     def scale(self, name: str, steps: NDArray[np.float64]) -> View:
         """A constant: a scale for each column."""

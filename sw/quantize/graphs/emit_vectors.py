@@ -1,0 +1,120 @@
+"""Norms, and what combines two values element by element, in integers."""
+
+from itertools import product
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.isa.numerics.normalization import EPSILON_BITS
+from celosia.isa.numerics.rotation import ROTATION_FRACTION_BITS
+from celosia.sw.ir.graph import Combine, Normalized, Subtract, View
+from celosia.sw.quantize.graphs.places import Emit, Places, only
+from celosia.sw.quantize.norm import quantize_norm
+from celosia.sw.quantize.units.segments import Form, Role
+from celosia.sw.quantize.units.units import Multiplication, Normalization, Rotation, Subtraction
+
+__all__ = ["EMIT"]
+
+
+def _normalization(at: Places, name: str, unit: Normalization) -> None:
+    """Add a norm of each part, whose results are in all roles."""
+    step = at.format(Form(unit.x.tensor, "wide")).step
+    epsilon = min(round(unit.x.cols * unit.epsilon / step**2), (1 << EPSILON_BITS) - 1)
+    roles = at.segments.made[unit.value.tensor]
+    made = [at.out(unit.value, role) for role in roles]
+    parameters: dict[tuple[Role, bytes], tuple[View, View, int]] = {}
+    for number, part in enumerate(unit.parts):
+        outputs = []
+        for role, out in zip(roles, made, strict=True):
+            place = part.out
+            steps = at.format(Form(unit.value.key, role)).steps
+            steps = steps[place.col : place.col + place.cols]
+            known = (role, steps.tobytes())
+            if known not in parameters:
+                parameters[known] = _parameters(at, name, role, unit, steps, number)
+            home = out.part(row=place.row, rows=place.rows, col=place.col, cols=place.cols)
+            outputs.append(Normalized(home, *parameters[known]))
+        alone = ".normalization" * (not at.named)
+        at.builder.layernorm(
+            name + (alone if len(unit.parts) == 1 else f".normalization.{number}"),
+            at.read(part.x, "wide"),
+            outputs,
+            epsilon=epsilon,
+            rms=unit.rms,
+        )
+
+
+def _multiplication(at: Places, name: str, unit: Multiplication) -> None:
+    """Add a product of elements for each role."""
+    a, b = at.read(unit.a, "wide"), at.read(unit.b, "wide")
+    steps = at.steps(unit.a, "wide") * at.steps(unit.b, "wide")
+    for role in at.segments.made[unit.value.tensor]:
+        scale = only(steps / at.format(Form(unit.value.key, role)).steps)
+        at.builder.combine(
+            Combine(
+                name=f"{name}.multiply.{role}",
+                function="multiply",
+                out=at.out(unit.value, role),
+                a=a,
+                b=b,
+                scale=scale,
+            )
+        )
+
+
+def _subtraction(at: Places, name: str, unit: Subtraction) -> None:
+    """Add a difference of int16."""
+    keys = unit.a.tensor, unit.b.tensor, unit.value.key
+    first, second, step = (at.format(Form(key, "wide")).step for key in keys)
+    scales = {"scale": first / step, "residual_scale": second / step}
+    a, b = at.read(unit.a, "wide"), at.read(unit.b, "wide")
+    out = at.out(unit.value, "wide")
+    at.builder.combine(Subtract(name=f"{name}.subtract", out=out, a=a, b=b, **scales))
+
+
+def _rotation(at: Places, name: str, unit: Rotation) -> None:
+    """Add a rotation of each head, where its rows are written."""
+    for role in at.segments.made[unit.value.tensor]:
+        steps = at.format(Form(unit.value.key, role)).steps
+        homes = at.row_homes(unit.value, role)
+        for number, ((first, home), turn) in enumerate(product(homes, unit.turns)):
+            place = turn.out
+            scales = at.steps(turn.x, "wide") * at.steps(turn.table, "angles")
+            scales /= steps[place.col : place.col + place.cols]
+            start = max(place.row, first)
+            count = min(place.row + place.rows, first + home.rows) - start
+            a, b = (
+                view.part(row=start - place.row, rows=count)
+                for view in (at.read(turn.x, "wide"), at.read(turn.table, "angles"))
+            )
+            at.builder.combine(
+                Combine(
+                    name=f"{name}.rotate.{role}.{number}",
+                    function="rotate",
+                    out=home.part(row=start - first, rows=count, col=place.col, cols=place.cols),
+                    a=a,
+                    b=b,
+                    scale=only(scales) * 2.0**ROTATION_FRACTION_BITS,
+                )
+            )
+
+
+def _parameters(
+    at: Places, name: str, role: Role, unit: Normalization, steps: NDArray[np.float64], number: int
+) -> tuple[View, View, int]:
+    """Gamma, beta and the shift of results of these steps; heads of the same share them."""
+    key = f"{name}.{role}.{number}" if number else f"{name}.{role}"
+    arrays = quantize_norm(key, unit.norm, steps)
+    gamma, beta = (
+        at.builder.constant(f"{key}.{part}", arrays[f"{key}.{part}"]) for part in ("gamma", "beta")
+    )
+    return gamma, beta, int(arrays[f"{key}.shift"])
+
+
+EMIT: Final[Emit] = {
+    Normalization: _normalization,
+    Multiplication: _multiplication,
+    Subtraction: _subtraction,
+    Rotation: _rotation,
+}
