@@ -70,11 +70,7 @@ class _Model:
     def __init__(self, graph: FloatGraph):
         self.graph, self.units = graph, find_units(graph)
         masks = sorted(set(padded_masks(graph, self.units)))
-        attentions = [
-            SeenAttention(unit, self.units.values)
-            for unit in self.units.units.values()
-            if isinstance(unit, Attention)
-        ]
+        attentions = [SeenAttention(unit, self.units.values) for unit in self.units.of(Attention)]
         self.watched = Watched(graph, masks, attentions)
         self._onto = added_to_scores(self.units.values, graph.nodes)
 
@@ -89,8 +85,8 @@ class _Model:
 def _check_biases(graph: FloatGraph, units: Units) -> None:
     """Raise `GraphError` that names a product with a bias that is not finite."""
     nodes = graph.producers()
-    for unit in units.units.values():
-        if isinstance(unit, Product) and not np.isfinite(unit.linear.bias).all():
+    for unit in units.of(Product):
+        if not np.isfinite(unit.linear.bias).all():
             count = int((~np.isfinite(unit.linear.bias)).sum())
             place = nodes[unit.nodes[-1]].origin or unit.value.tensor
             size = unit.linear.bias.size

@@ -118,11 +118,11 @@ class Formats:
         another number of columns that have steps of their own.
         """
         types = segments.graph.types()
-        for name, unit in segments.units.units.items():
-            if isinstance(unit, Product):
-                expect(name in self.integers, f"{name}: no such product was calibrated")
-                found, wanted = self.integers[name].weights.shape, unit.linear.weights.shape
-                expect(found == wanted, f"{name}: weights of {wanted} were calibrated as {found}")
+        for unit in segments.units.of(Product):
+            name, wanted = unit.value.tensor, unit.linear.weights.shape
+            expect(name in self.integers, f"{name}: no such product was calibrated")
+            found = self.integers[name].weights.shape
+            expect(found == wanted, f"{name}: weights of {wanted} were calibrated as {found}")
         forms: dict[Form, Format] = {}
         caches = {unit.value.key: unit for unit in segments.units.of(Append)}
         for form in segments.forms:
@@ -187,9 +187,7 @@ class _Chooser:
         self.units = segments.units.units
         self.forms: dict[Form, Format] = {}
         self.smoothings: dict[Form, Smoothing] = {}
-        self.linears = {
-            name: unit.linear for name, unit in self.units.items() if isinstance(unit, Product)
-        }
+        self.linears = {unit.value.tensor: unit.linear for unit in segments.units.of(Product)}
         self.curves = {
             name: choose_curve(unit.function, unit.alpha, seen.rows(_source(unit)))
             for name, unit in self.units.items()
@@ -224,13 +222,9 @@ class _Chooser:
                 steps = np.full(self.seen.tops(form.key).size, top / _GIVEN_LARGEST)
                 self.forms[form] = Format("int32", steps)
 
-    def _said(self, form: Form) -> tuple[float, float] | None:
-        """The range that the file says the tensor of a form has."""
-        return self.seen.said.get(self.segments.units.values[form.key].tensor)
-
     def _tops(self, form: Form) -> Floats:
         """The largest magnitude in each column of a form: what was seen, or else what is said."""
-        seen, said = self.seen.tops(form.key), self._said(form)
+        seen, said = self.seen.tops(form.key), self.heads.said(form.key)
         return seen if said is None else np.full_like(seen, max(np.abs(said)))
 
     def _least_step(self, form: Form) -> float:
@@ -240,7 +234,7 @@ class _Chooser:
         return max(squares, default=0.0) ** 0.5
 
     def _small(self, form: Form, unit: Unit | None) -> Format:
-        said = self._said(form)
+        said = self.heads.said(form.key)
         if isinstance(unit, Finishing):
             return self._curve(form, unit)
         if said is not None and not (isinstance(unit, Multiplication) and self._smooths(unit)):
@@ -292,14 +286,12 @@ class _Chooser:
 
     def _let_through(self, form: Form) -> Floats:
         """The factor of each column of an int16: that of a product or a rotation it goes into."""
+        key = form.key
         for unit in self.segments.users(form):
-            match unit:
-                case Multiplication(b=View(tensor=form.key)) if self._smooths(unit):
-                    return self._smoothing(Form(unit.value.key, "small")).factors
-                case _:
-                    pass
-        ones = np.ones(self.seen.tops(form.key).size, np.float32)
-        return self.heads.turned.get(form.key, ones)
+            if isinstance(unit, Multiplication) and unit.b.tensor == key and self._smooths(unit):
+                return self._smoothing(Form(unit.value.key, "small")).factors
+        ones = np.ones(self.seen.tops(key).size, np.float32)
+        return self.heads.turned.get(key, ones)
 
     def _weights(self, form: Form, cols: int) -> list[Floats]:
         """The weights of all products that read a form, with a row for each of its columns."""
@@ -325,7 +317,7 @@ class _Chooser:
             and isinstance(users[0], Product)
             and users[0].x.cols == x.shape[1]
             and product in self.segments.fused
-            and self._said(form) is None
+            and self.heads.said(form.key) is None
         ):
             return self._spread(unit, users[0], x)
         found = self._range(form, unit.function or "", x)
@@ -333,7 +325,7 @@ class _Chooser:
 
     def _range(self, form: Form, function: str, x: Floats) -> HiddenRange:
         """The range behind a curve whose outliers are not spread."""
-        said = self._said(form)
+        said = self.heads.said(form.key)
         if said is not None:
             return HiddenRange.between(min(said[0], 0.0), max(said[1], 1e-6))
         least = ACTIVATIONS[function].least if function in ACTIVATIONS else 0.0

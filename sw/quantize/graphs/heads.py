@@ -44,7 +44,7 @@ class HeadSteps:
         self.turned: dict[str, Floats] = {}
         """The factors of columns that a rotation reads, by the value's key."""
         self._steps: dict[str, NDArray[np.float64]] = {}
-        units = [unit for unit in segments.units.units.values() if isinstance(unit, Attention)]
+        units = segments.units.of(Attention)
         self._weighed = {
             column
             for unit in units
@@ -71,12 +71,12 @@ class HeadSteps:
     def _rows(self, span: Columns) -> Floats:
         return self.seen.rows(span.key)[:, span.slice]
 
-    def _said(self, key: str) -> tuple[float, float] | None:
+    def said(self, key: str) -> tuple[float, float] | None:
         """The range that the file says a value has."""
         return self.seen.said.get(self.segments.units.values[key].tensor)
 
     def _step(self, key: str, x: Floats) -> float:
-        said = self._said(key)
+        said = self.said(key)
         return int8_step(x, self.clip) if said is None else said_step(said)
 
     # Scores.
@@ -88,7 +88,7 @@ class HeadSteps:
             return
         for group in cluster.groups:
             self._group(group)
-        if not any(self._said(span.key) for span in cluster.columns):
+        if not any(self.said(span.key) for span in cluster.columns):
             self._one_step(cluster)
 
     def _turns_whole(self, span: Columns) -> bool:
@@ -116,7 +116,7 @@ class HeadSteps:
         spans = [*keys, *queries]
         ways = [self._way(span) for span in spans]
         factors = np.ones(spans[0].cols, np.float32)
-        if None not in ways and not any(self._said(span.key) for span in spans):
+        if None not in ways and not any(self.said(span.key) for span in spans):
             rows = [[self._rows(span) for span in side] for side in (queries, keys)]
             weighed = [[span for span in side if self._weighs(span)] for side in (queries, keys)]
             values = [[self._rows(span) for span in side] for side in weighed]
@@ -229,7 +229,7 @@ class HeadSteps:
             for head in heads:
                 first = int(np.searchsorted(columns, head.value.col))
                 sources[Columns.of(head.out).slice] = np.arange(first, first + head.value.cols)
-            if not known.any() and self._own_steps(unit) and not self._said(form.key):
+            if not known.any() and self._own_steps(unit) and not self.said(form.key):
                 factors = self._value_factors(form, columns, key, sources)
             smooth = factors[sources]
             step = int8_step(context / smooth, self.clip)
@@ -243,7 +243,7 @@ class HeadSteps:
         """Whether columns of values can have steps of their own, the same ones in all texts."""
         key = unit.heads[0][0].value.tensor
         texts = {tuple(Columns.of(head.value) for head in heads) for heads in unit.heads}
-        return len(texts) == 1 and not self._said(key) and not self._turns(key)
+        return len(texts) == 1 and not self.said(key) and not self._turns(key)
 
     def _value_factors(
         self, form: Form, columns: NDArray[np.intp], key: str, sources: NDArray[np.intp]

@@ -137,8 +137,8 @@ def instantiate(
 def padded_masks(graph: FloatGraph, units: Units) -> Iterator[str]:
     """The inputs of two axes that keys are counted in: 1s and then 0s in each row."""
     reader = Reader(graph)
-    for unit in units.units.values():
-        if isinstance(unit, Attention) and unit.keys:
+    for unit in units.of(Attention):
+        if unit.keys:
             for name in reader.origins(unit.keys):
                 if graph.inputs[name].rank == 2:
                     yield name
