@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from celosia.lab.accuracy.cost_cases import CostCase, operator_cases, random_cases
 from celosia.sim.devices.devices import open_device
+from celosia.sim.run.checks import checked_product
 from celosia.sim.run.graph_run import measure_compiled
-from celosia.sim.run.measure import measure_product
 from celosia.sim.run.report import Measurement
 from celosia.sim.support.display import Steps
 from celosia.sim.support.progress import Progress
@@ -133,7 +133,7 @@ def measure_case(case: CostCase, tell: Progress, simulator: str = "verilator") -
         operator = Operator("matmul", random_operands(problem, timing.seed))
         size = device_bytes([operator])
         with closing(open_device(simulator, config, timing, size, tell)) as device:
-            return measure_product(device, operator, timing)[0]
+            return checked_product(device, operator, timing)[0]
     work = case.graph()
     compiled = compile_graph(work.graph, config)
     opened = partial(open_device, simulator, config, timing, progress=tell)

@@ -7,7 +7,7 @@ from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.lab.compilers.row import Row, System
 from celosia.sim.devices.devices import open_device
-from celosia.sim.run.measure import measure_product
+from celosia.sim.run.checks import checked_product
 from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.operands import random_operands
 from celosia.sim.workloads.product_workloads import Operator, device_bytes
@@ -41,7 +41,7 @@ def halide(tell: Progress, problem: MatMul = PRODUCT, preset: str = "base") -> R
     with closing(open_device("verilator", config, timing, device_bytes([operator]))) as device:
         for name, plan in plans.items():
             tell(name, None)
-            measured, _ = measure_product(device, operator, timing, plan=plan)
+            measured, _ = checked_product(device, operator, timing, plan=plan)
             cycles[name] = measured.cycles or 0
             right = right and measured.right
     extents = (problem.m, problem.n, problem.k)

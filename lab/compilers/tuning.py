@@ -11,7 +11,7 @@ from celosia.isa.presets import resolve_config
 from celosia.lab.compilers.row import Row, System
 from celosia.lab.tune.spaces.plan_space import PlanSpace
 from celosia.sim.devices.devices import open_device
-from celosia.sim.run.measure import measure_product
+from celosia.sim.run.checks import checked_product
 from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.details import Matmul
 from celosia.sim.workloads.product_workloads import Operator, device_bytes, matmul
@@ -81,5 +81,5 @@ def _measured(
 ) -> tuple[int, bool]:
     timing, size = MemoryTiming(), device_bytes([operator])
     with closing(open_device(simulator, config, timing, size, progress=tell)) as device:
-        found, _ = measure_product(device, operator, timing, plan=plan)
+        found, _ = checked_product(device, operator, timing, plan=plan)
     return found.cycles or 0, found.right

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from celosia.lab.training.perplexity import Scorer
+from celosia.sw.decoding.comparison import Comparison
 from celosia.sw.decoding.decoder import Decoder
 from celosia.sw.decoding.session import DecoderSession
 from celosia.sw.decoding.step_graph import step_graph
@@ -46,4 +47,4 @@ def device_scorer(device: Device, model: Decoder) -> Scorer:
 
     It raises what `DecoderSession.append` does.
     """
-    return lambda tokens: DecoderSession(device, model, len(tokens)).append(tokens)[0]
+    return lambda tokens: DecoderSession(device, model, len(tokens), Comparison()).append(tokens)[0]

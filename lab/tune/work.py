@@ -8,8 +8,8 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 from celosia.lab.tune.spaces.plan_space import PlanSpace
 from celosia.sim.devices.devices import open_device
+from celosia.sim.run.checks import checked_product
 from celosia.sim.run.graph_run import measure_compiled
-from celosia.sim.run.measure import measure_product
 from celosia.sim.run.options.options import RunOptions
 from celosia.sim.run.report import Measurement
 from celosia.sim.support.problems import InputError
@@ -45,7 +45,7 @@ class Work:
         if isinstance(self.what, Operator):
             size = device_bytes([self.what])
             with closing(open_device(_SIMULATOR, config, timing, size)) as device:
-                return measure_product(device, self.what, timing, plan=plan)[0]
+                return checked_product(device, self.what, timing, plan=plan)[0]
         compiled = compile_graph(self.graph, config, Decide(plan))
         opened = partial(open_device, _SIMULATOR, config, timing)
         return measure_compiled(self.graph.name, compiled, self.what, opened, timing).whole

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from celosia.sim.command.options.groups import Group, grouped
+from celosia.sim.command.options.report import CheckChoice, CheckOption
 from celosia.sim.command.options.run_options import (
     Asked,
     Outputs,
@@ -39,14 +40,16 @@ def run(
     target: Annotated[Target, Group(target)],
     wave: Annotated[WaveWords, Group(wave_words)],
     outputs: Annotated[Outputs, Group(outputs)],
+    check: CheckOption = CheckChoice.ALL,
 ) -> None:
-    """Run a workload on a simulator, and check every element of its results."""
+    """Run a workload on a simulator, and compare every element that it leaves in memory."""
     options = RunOptions(
         workload=asked.workload,
         details=asked.details(),
         target=target,
         compiling=compiling,
         watching=Watching(
+            check=check.value,
             wave=parse_request(wave.path, wave.window, wave.scope, target.simulator),
             log=outputs.follows,
             advice=outputs.follows,

@@ -8,11 +8,13 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.sim.profile.graph_changes import graph_changes
 from celosia.sim.profile.whatif import Change, Hardware
+from celosia.sim.run.checks import checked_graph, compare_graph, expected_of
 from celosia.sim.run.estimate import compiling_text, estimate_text
 from celosia.sim.run.measure_graph import GraphMeasurement, measure_graph
 from celosia.sim.run.opening import Opener, open_for
 from celosia.sim.run.options.options import RunOptions
 from celosia.sim.run.outcome import Outcome, setting_of
+from celosia.sim.run.programs.known_program import KnownProgram
 from celosia.sim.run.report import Report
 from celosia.sim.support.display import Steps
 from celosia.sim.support.problems import InputError
@@ -56,20 +58,22 @@ def run_graph(
     steps = Steps(tell, 1)
     with closing(open_for(opener, target, config, needed_memory(compiled), steps)) as device:
         steps.begin(options.workload)
-        measured = measure_graph(
-            options.workload, device, compiled, job.case, target.issue, target.timing
-        )
+        program = KnownProgram(job.case.graph, compiled, target.timing)
+        measured = measure_graph(options.workload, device, program, job.case.inputs, target.issue)
+        if (check := options.watching.check) != "none":
+            measured = compare_graph(measured, expected_of(job.case, config), check)
     similarity = None
     if job.texts is not None:
-        tell("comparing with float32", None)
         (output,) = measured.outputs.values()
-        similarity = compare_texts(job.texts, output)
+        if check == "all":
+            tell("comparing with float32", None)
+        similarity = compare_texts(job.texts, output, with_float=check == "all")
     return Outcome(
         Report(
             setting=setting_of(options, target.preset_name, config),
             operators=measured.groups,
             whole=measured.whole,
-            on_chip=measured.on_chip,
+            on_chip=program.on_chip,
             memory_plan=compiled.memory,
             rounded_scales=rounded_scales(job.graphs, config),
             similarity=similarity,
@@ -141,6 +145,6 @@ def measure_compiled(
     opened: Callable[..., Device],
     timing: MemoryTiming | None = None,
 ) -> GraphMeasurement:
-    """Run a compiled `case` on the device that `opened` makes of `memory_bytes`, and closes."""
+    """Run and check a compiled `case` on the device that `opened` makes of `memory_bytes`."""
     with closing(opened(memory_bytes=needed_memory(compiled))) as device:
-        return measure_graph(name, device, compiled, case, timing=timing)
+        return checked_graph(name, device, compiled, case, timing=timing)

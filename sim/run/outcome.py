@@ -41,5 +41,6 @@ def setting_of(options: RunOptions, preset: str, config: AcceleratorConfig) -> S
         timing=target.timing,
         issue=target.issue,
         cycle_budget=target.cycle_budget,
+        check=options.watching.check,
         command_line=options.told.command_line,
     )

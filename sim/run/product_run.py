@@ -3,6 +3,7 @@
 import time
 from contextlib import closing
 
+from celosia.sim.run.checks import checked_product
 from celosia.sim.run.estimate import announce_products
 from celosia.sim.run.measure import measure_product
 from celosia.sim.run.opening import Opener, open_for
@@ -31,13 +32,14 @@ def run_products(
     plans = options.plans(job)
     announce_products(options.told.announce, target.simulator, problems, config, target.timing)
     steps = Steps(tell, len(operators))
+    measure = measure_product if options.watching.check == "none" else checked_product
     measured: list[Measurement] = []
     result = None
     with closing(open_for(opener, target, config, device_bytes(operators), steps)) as device:
         for operator, plan in zip(operators, plans, strict=True):
             steps.begin(operator.name)
             steps("compiling", None)
-            one, result = measure_product(device, operator, target.timing, target.issue, plan)
+            one, result = measure(device, operator, target.timing, target.issue, plan)
             measured.append(one)
     return Outcome(
         Report(

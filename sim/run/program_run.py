@@ -1,4 +1,4 @@
-"""The run of a program file, compared with the functional model."""
+"""The run of a program file."""
 
 import time
 from contextlib import closing
@@ -7,6 +7,7 @@ from dataclasses import replace
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 from celosia.sim.devices.devices import open_device
+from celosia.sim.run.checks import checked_program
 from celosia.sim.run.measure import measure_program
 from celosia.sim.run.opening import Opener, open_for
 from celosia.sim.run.options.options import RunOptions, Target
@@ -23,7 +24,7 @@ __all__ = ["run_program"]
 
 
 def run_program(options: RunOptions, tell: Progress, opener: Opener) -> Outcome:
-    """Run the program and compare what it leaves with what the functional model leaves.
+    """Run the program, and unless nothing is to be compared, the functional model beside it.
 
     Raises what `run_workload` raises.
     """
@@ -33,10 +34,11 @@ def run_program(options: RunOptions, tell: Progress, opener: Opener) -> Outcome:
         raise InputError(f"{compiling.given.options[0]}: {options.workload} is compiled already")
     start = time.perf_counter()
     program = _configured(load_program(options.workload), target)
-    if not program.checks:
+    check = options.watching.check
+    if not program.checks and check != "none":
         raise InputError(
             f"{options.workload}: nothing to compare: name the results with .check ADDRESS SIZE, "
-            "such as .check 0x80000080 64 in examples/product.cel"
+            "such as .check 0x80000080 64 in examples/product.cel, or run it with --check none"
         )
     config = program.config
     try:
@@ -45,12 +47,13 @@ def run_program(options: RunOptions, tell: Progress, opener: Opener) -> Outcome:
         raise InputError(f"{options.workload}: {error}") from None
     steps = Steps(tell, 1)
     steps.begin(options.workload)
-    device = open_for(opener, target, config, program.memory_bytes, steps)
-    with (
-        closing(device),
-        closing(_model(target.timing, config, program.memory_bytes, steps)) as model,
-    ):
-        measured = measure_program(options.workload, program, device, model, target.issue)
+    size = program.memory_bytes
+    with closing(open_for(opener, target, config, size, steps)) as device:
+        if check == "none":
+            measured = measure_program(options.workload, program, device, target.issue)
+        else:
+            with closing(_model(target.timing, config, size, steps)) as model:
+                measured = checked_program(options.workload, program, device, model, target.issue)
     return Outcome(
         Report(
             setting=setting_of(options, program.preset, config),

@@ -61,11 +61,11 @@ def float_vectors(texts: Texts) -> NDArray[np.float32] | None:
     return import_module("celosia.sw.models.sentences").FloatSentences().vectors(texts.tokens)
 
 
-def compare_texts(texts: Texts, output: NDArray[Any]) -> Similarity:
-    """The similarity of `texts` by the int16 `output` of their graph."""
+def compare_texts(texts: Texts, output: NDArray[Any], *, with_float: bool = True) -> Similarity:
+    """The similarity of `texts` by the int16 `output` of their graph, and by float32."""
     sentences = import_module("celosia.sw.models.sentences")
     vectors = sentences.sentence_vectors(texts.model, output, texts.lengths)
-    real = float_vectors(texts)
+    real = float_vectors(texts) if with_float else None
     return Similarity(
         texts=texts.texts,
         lengths=texts.lengths,

@@ -68,14 +68,14 @@ class GraphRun:
         self._write(self.compiled.graph.constants)
 
     def load_step(self, inputs: Mapping[str, Array]) -> None:
-        """Copy inputs that are not caches into device memory; poison what is no input.
+        """Copy inputs that are not caches into device memory; poison what is neither.
 
         Constants and caches stay as they are.  Raises as `load` does.
         """
         graph = self.compiled.graph
-        values = checked_inputs(graph, inputs)
-        self._poison(name for name in self._computed if name not in values)
-        self._write({name: x for name, x in values.items() if not graph.tensors[name].cache})
+        values = checked_inputs(graph, inputs, caches=False)
+        self._poison(name for name in self._computed if not graph.tensors[name].cache)
+        self._write(values)
 
     def _write(self, values: Mapping[str, Array]) -> None:
         for name, value in values.items():

@@ -31,12 +31,15 @@ def interpret(
     return machine.values
 
 
-def checked_inputs(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Array]:
-    """The `inputs` that `graph` has.
+def checked_inputs(
+    graph: Graph, inputs: Mapping[str, Array], *, caches: bool = True
+) -> dict[str, Array]:
+    """The `inputs` that `graph` has, those that are `caches` among them or not.
 
     Raises `ValueError` for one that is missing, or has another type or shape.
     """
-    for name in graph.inputs:
+    names = [name for name in graph.inputs if caches or not graph.tensors[name].cache]
+    for name in names:
         if name not in inputs:
             raise ValueError(f"graph {graph.name}: input {name} is missing")
         tensor, value = graph.tensors[name], inputs[name]
@@ -45,7 +48,7 @@ def checked_inputs(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Array
                 f"graph {graph.name}: input {name} is {value.dtype} of {value.shape}, not "
                 f"{tensor.type} of {tensor.shape}"
             )
-    return {name: inputs[name] for name in graph.inputs}
+    return {name: inputs[name] for name in names}
 
 
 class Machine(Values):

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.sw.decoding.comparison import Comparison
 from celosia.sw.decoding.decoder import Decoder
 from celosia.sw.decoding.session import DecoderSession
 from celosia.sw.driver.device import Device
@@ -23,8 +24,10 @@ def _programs(
     return {}
 
 
-def shared_session(device: Device, model: Decoder, context: int) -> DecoderSession:
-    """A new session on `device`, with the programs of those before it that are alike."""
-    session = DecoderSession(device, model, context)
+def shared_session(
+    device: Device, model: Decoder, context: int, comparison: Comparison | None = None
+) -> DecoderSession:
+    """A new session on `device`, compared, with the programs of those before it that are alike."""
+    session = DecoderSession(device, model, context, comparison or Comparison())
     session._programs = _programs(device.config, model, context)
     return session

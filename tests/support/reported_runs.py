@@ -7,7 +7,7 @@ from celosia.isa.presets import PRESETS
 from celosia.sim.devices.devices import open_device
 from celosia.sim.devices.rtl_device import Setup
 from celosia.sim.profile.recorders.amaranth_logger import AmaranthLogDevice
-from celosia.sim.run.measure import measure_product, measure_program
+from celosia.sim.run.checks import checked_product, checked_program
 from celosia.sim.run.options.options import RunOptions, Target, Told, Watching
 from celosia.sim.run.outcome import setting_of
 from celosia.sim.run.report import Report
@@ -80,9 +80,9 @@ def amaranth_runs() -> tuple[Report, Report]:
         closing(AmaranthLogDevice(Setup(config, timing, 1 << 20, silent))) as device,
         closing(open_device("functional", config, memory_bytes=1 << 20)) as model,
     ):
-        product, _ = measure_product(device, operator, timing)
+        product, _ = checked_product(device, operator, timing)
         device.limit_cycles(BUDGET)
-        stuck = measure_program("stuck.cel", program, device, model)
+        stuck = checked_program("stuck.cel", program, device, model)
     first, second = (
         Report(setting=setting, operators=(part,), elapsed_seconds=part.elapsed_seconds)
         for part in (product, stuck)

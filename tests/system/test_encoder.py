@@ -8,7 +8,7 @@ import pytest
 from celosia.isa.presets import PRESETS
 from celosia.isa.registers.events import TABLES
 from celosia.sim.devices.devices import open_device
-from celosia.sim.run.measure_graph import measure_graph
+from celosia.sim.run.checks import checked_graph
 from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.driver.device import ISSUES
 from celosia.sw.models.cases import encoder_case, random_quantized_encoder
@@ -26,14 +26,14 @@ def case():
 @pytest.mark.parametrize("issue", ISSUES)
 def test_an_encoder_of_two_layers_is_right_on_verilator(issue):
     with closing(open_device("verilator", BASE)) as device:
-        measured = measure_graph(
+        measured = checked_graph(
             "encoder", device, compile_graph(case().graph, BASE), case(), issue
         )
     whole, groups = measured.whole, measured.groups
     assert whole.right
-    assert len(measured.on_chip) == 2 * 2 * 2
+    assert len(measured.program.on_chip) == 2 * 2 * 2
     graph = case().graph
-    given = {*graph.constants, *graph.inputs, *measured.on_chip}
+    given = {*graph.constants, *graph.inputs, *measured.program.on_chip}
     shapes = [tensor.shape for name, tensor in graph.tensors.items() if name not in given]
     assert whole.elements_checked == sum(rows * cols for rows, cols in shapes)
     timed = [group for group in groups if group.cycles is not None]

@@ -13,6 +13,7 @@ from onnx.reference import ReferenceEvaluator
 
 from celosia.lab.fuzz.findings import Plan
 from celosia.lab.fuzz.models.random_model import RandomModel
+from celosia.sim.run.models.model_checks import checked_run
 from celosia.sim.run.models.model_run import ModelRunner
 from celosia.sim.run.options.options import RunOptions, Target
 from celosia.sim.support.problems import InputError
@@ -86,7 +87,7 @@ def _found(path: Path, model: RandomModel, plan: Plan, wanted: Sequence[Arrays])
             return
         raise
     yield from (note for note in prepared.notes if MISTAKE in note)
-    found, outcome = ModelRunner(prepared, options).run(model.inputs)
+    found, outcome = checked_run(ModelRunner(prepared, options), model.inputs)
     if not outcome.right:
         yield f"{outcome.report.total.mismatches} elements differ from the integer graph"
     yield from (f"quantized: {why}" for why in _integers(wanted, found))

@@ -163,7 +163,7 @@ class Run:
         """
         if not measured.right or measured.cycles is None:
             raise WrongRunError(
-                f"{measured.name}: {measured.mismatches:,} of {measured.elements_checked:,} "
+                f"{measured.name}: {measured.mismatches or 0:,} of {measured.elements_checked:,} "
                 "elements are wrong, or it was stopped"
             )
         return cls(

@@ -15,14 +15,16 @@ from celosia.isa.presets import resolve_config
 from celosia.sim.command.models.text_model import own_model, project_model
 from celosia.sim.command.options.common import LatencyOption, PresetOption, RateOption
 from celosia.sim.command.options.language import ModelOption, language_errors
+from celosia.sim.command.options.report import CheckChoice, CheckOption
 from celosia.sim.devices.devices import open_device
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.guard import WRONG
 from celosia.sim.support.problems import InputError
-from celosia.sw.decoding.decoder import quantize_decoder
+from celosia.sw.decoding.comparison import Comparison, DifferenceError
+from celosia.sw.decoding.decoder import Decoder, quantize_decoder
 from celosia.sw.decoding.float_session import FloatSession
-from celosia.sw.decoding.session import DecoderSession, DifferenceError, Step, session_bytes
-from celosia.sw.driver.device import DeviceError
+from celosia.sw.decoding.session import DecoderSession, Step, session_bytes
+from celosia.sw.driver.device import Device, DeviceError
 from celosia.sw.reference.encoder import Floats
 from celosia.sw.reference.language.sampling import Sampler, Stepper, generate
 from celosia.sw.reference.language.tokenizer import OwnTokenizer
@@ -94,10 +96,12 @@ def generate_text(
     preset: PresetOption = None,
     latency: LatencyOption = _TIMING.latency,
     rate: RateOption = _TIMING.bytes_per_cycle,
+    check: CheckOption = CheckChoice.ALL,
 ) -> None:
     """Go on with a text by the small language model or your own, and print it as it comes.
 
-    Every step's tensors in memory are compared with the integer graph: a difference ends the text.
+    Unless told otherwise, every step's tensors in memory are compared with the integer graph: a
+    difference ends the text.
     """
     with language_errors():
         sampler = Sampler(temperature=temperature, top_p=top_p, seed=seed)
@@ -139,7 +143,7 @@ def generate_text(
             size = session_bytes(quantized, found.context)
             device = open_device(simulator, config, timing, size, tell)
         with closing(device):
-            stepper = _CountedStepper(DecoderSession(device, quantized, found.context))
+            stepper = _CountedStepper(device, quantized, found.context, check)
             stepper.prepare(len(found.begin))
             write(stepper)
     stepper.show(table_console(), rate)
@@ -155,10 +159,12 @@ def _refuse_own(**given: object) -> None:
 
 
 class _CountedStepper:
-    """The logits that `session` computes, and what its steps took."""
+    """The logits that a session computes, what its steps took, and what of them was compared."""
 
-    def __init__(self, session: DecoderSession):
-        self._session = session
+    def __init__(self, device: Device, model: Decoder, context: int, check: CheckChoice):
+        self._comparison = Comparison(outputs=check is CheckChoice.OUTPUTS)
+        behind = [] if check is CheckChoice.NONE else [self._comparison]
+        self._session = DecoderSession(device, model, context, *behind)
         self._steps: list[Step] = []
 
     def prepare(self, tokens: int) -> None:
@@ -194,8 +200,13 @@ class _CountedStepper:
                 if steps:
                     table.add_row(name, *self._row(steps, rate))
             console.print(table)
-        compared = sum(step.compared for step in self._steps)
-        console.print(f"0 of {compared:,} elements in memory differ from the integer graph")
+        compared = self._comparison.elements
+        what = "of the outputs" if self._comparison.outputs else "in memory"
+        console.print(
+            f"0 of {compared:,} elements {what} differ from the integer graph"
+            if compared
+            else "nothing was compared with the integer graph"
+        )
 
     def _row(self, steps: Sequence[Step], rate: int) -> Iterator[str]:
         cycles = sum(step.cycles or 0 for step in steps)

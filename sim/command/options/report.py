@@ -1,14 +1,40 @@
-"""The options of `celosia run` for what a run did."""
+"""The options for what a run did, and what of it is compared."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
-__all__ = ["AnnotateOption", "OwnersOption", "ProfileOption", "ReportOption", "TraceOption"]
+__all__ = [
+    "AnnotateOption",
+    "CheckChoice",
+    "CheckOption",
+    "OwnersOption",
+    "ProfileOption",
+    "ReportOption",
+    "TraceOption",
+]
 
 _PANEL: Final = "What the run did"
 
+
+class CheckChoice(StrEnum):
+    """What is compared of a run."""
+
+    ALL = "all"
+    OUTPUTS = "outputs"
+    NONE = "none"
+
+
+CheckOption = Annotated[
+    CheckChoice,
+    typer.Option(
+        "--check",
+        help="Compare every tensor in memory and the distance to float; only what programs compute "
+        "for others; or nothing.",
+    ),
+]
 AnnotateOption = Annotated[
     str | None,
     typer.Option(

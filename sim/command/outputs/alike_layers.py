@@ -58,7 +58,7 @@ def _sum(parts: Sequence[Measurement]) -> Measurement:
         macs=sum(each.macs for each in parts),
         cycles=_known(each.cycles for each in parts),
         predicted_cycles=_known(each.predicted_cycles for each in parts),
-        mismatches=0,
+        mismatches=_known(each.mismatches for each in parts),
         elements_checked=sum(each.elements_checked for each in parts),
         dram_read_bytes=sum(each.dram_read_bytes for each in parts),
         dram_write_bytes=sum(each.dram_write_bytes for each in parts),

@@ -20,6 +20,7 @@ from celosia.sim.command.outputs.table_cells import (
     run_title,
     whole,
 )
+from celosia.sim.run.options.options import Check
 from celosia.sim.run.report import Measurement, Report
 from celosia.sim.support.fitted import Column, FittedTable
 from celosia.sim.support.words import counted
@@ -103,18 +104,20 @@ def owners(counters: dict[str, int]) -> str:
     )
 
 
-def on_chip_line(names: Sequence[str]) -> str:
+def on_chip_line(names: Sequence[str], check: Check = "all") -> str:
     """What never is in memory, alike tensors of layers and texts together."""
     kinds = Counter(_LAYER_OR_PART.sub("", name) for name in names)
     named = [kind if count == 1 else f"{kind} (x{count})" for kind, count in kinds.items()]
-    return f"never in memory, so not compared themselves: {', '.join(named)}"
+    therefore = ", so not compared themselves" if check == "all" else ""
+    return f"never in memory{therefore}: {', '.join(named)}"
 
 
-def memory_line(plan: MemoryPlan) -> str:
+def memory_line(plan: MemoryPlan, check: Check = "all") -> str:
     """How far bytes were used again, and what is not compared for that."""
+    therefore = ", so not compared" if check == "all" else ""
     return (
         f"memory: tensors that take {plan.dense:,} bytes apart are in {plan.peak:,}, of which "
-        f"{plan.live_sum:,} live at once; {len(plan.gone)} are overwritten, so not compared"
+        f"{plan.live_sum:,} live at once; {len(plan.gone)} are overwritten{therefore}"
     )
 
 
@@ -166,7 +169,7 @@ def _row(part: Measurement, total: Measurement, config: AcceleratorConfig) -> tu
         percent(part.utilization(config)),
         owners(dict(part.counters)),
         whole(moved if part.counters or part is total else None),
-        mismatches(part) if part.elements_checked else NOTHING,
+        mismatches(part),
     )
 
 

@@ -7,6 +7,7 @@ from rich.markup import escape
 
 from celosia.sim.run.models.distances import Distance
 from celosia.sim.run.models.model_outcome import ModelOutcome
+from celosia.sim.run.report import Report
 from celosia.sim.support.fitted import Column, FittedTable
 from celosia.sim.support.words import counted
 
@@ -18,11 +19,8 @@ def print_model(console: Console, outcome: ModelOutcome) -> None:
     time = outcome.time
     if outcome.distances:
         console.print(outputs_table(outcome.distances))
-    checked = sum(report.total.elements_checked for report in outcome.reports)
-    wrong = sum(report.total.mismatches for report in outcome.reports)
     console.print(
-        f"{wrong:,} of {checked:,} elements in {counted(len(outcome.reports), 'segment')} differ "
-        f"from the integer graph; {outcome.placement.accelerator_mac_share:.2%} of the "
+        f"{_compared(outcome.reports)}; {outcome.placement.accelerator_mac_share:.2%} of the "
         f"{counted(outcome.placement.macs, 'multiply-accumulate')} are the accelerator's"
         + ("" if time is None else f", and {time.accelerator_share:.2%} of the predicted time")
     )
@@ -37,6 +35,17 @@ def print_model(console: Console, outcome: ModelOutcome) -> None:
         console.print(f"{total} at the ends of their ranges: {listed}", markup=False)
     for note in outcome.notes:
         console.print(f"note: {note}", markup=False)
+
+
+def _compared(reports: Sequence[Report]) -> str:
+    """What was compared, and how much of it differs."""
+    segments = counted(len(reports), "segment")
+    if reports[0].setting.check == "none":
+        return f"nothing in {segments} was compared"
+    checked = sum(report.total.elements_checked for report in reports)
+    wrong = sum(report.total.mismatches or 0 for report in reports)
+    what = "elements" if reports[0].setting.check == "all" else "elements of the outputs"
+    return f"{wrong:,} of {checked:,} {what} in {segments} differ from the integer graph"
 
 
 def outputs_table(distances: Sequence[Distance]) -> FittedTable:

@@ -6,6 +6,7 @@ from rich.markup import escape
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
+from celosia.sim.run.options.options import Check
 from celosia.sim.run.report import Measurement, Setting
 
 __all__ = [
@@ -21,6 +22,12 @@ __all__ = [
 
 NOTHING: Final = "-"
 
+_UNCHECKED: Final[dict[Check, str]] = {
+    "all": "",
+    "outputs": "; only outputs were compared",
+    "none": "; nothing was compared",
+}
+
 
 def run_title(setting: Setting) -> str:
     """What was run, and on what."""
@@ -28,12 +35,13 @@ def run_title(setting: Setting) -> str:
 
 
 def run_caption(setting: Setting) -> str:
-    """The memory, and how commands came."""
+    """The memory, how commands came, and what was not compared."""
     timing = setting.timing
     return (
         memory_caption(timing, setting.config)
         + (f", {timing.stall_percent} % stalls" if timing.stall_percent else "")
         + ("; commands from a ring" if setting.issue == "ring" else "")
+        + _UNCHECKED[setting.check]
     )
 
 
@@ -47,7 +55,9 @@ def memory_caption(timing: MemoryTiming, config: AcceleratorConfig) -> str:
 
 
 def mismatches(part: Measurement) -> str:
-    """Wrong elements, of how many."""
+    """Wrong elements, of how many, if any were compared."""
+    if part.mismatches is None:
+        return NOTHING
     return judged(part.right, f"{part.mismatches:,} of {part.elements_checked:,}")
 
 

@@ -36,15 +36,15 @@ def print_report(
 
     Every owner is printed with `owners`, and every layer with `layers`.
     """
-    whole = report.whole is not None
+    whole, check = report.whole is not None, report.setting.check
     console.print(groups_table(report, every=layers) if whole else results_table(report))
     total = report.total
     if total.counters.get("cycles") or total.until_stopped.get("cycles"):
         console.print(owner_table(total, every=owners))
     if report.on_chip:
-        console.print(on_chip_line(report.on_chip))
+        console.print(on_chip_line(report.on_chip, check))
     if report.memory_plan:
-        console.print(memory_line(report.memory_plan))
+        console.print(memory_line(report.memory_plan, check))
     if report.rounded_scales:
         console.print(rounded_line(report.rounded_scales))
     if report.similarity:
@@ -57,7 +57,7 @@ def print_report(
                 f"[red]{escape(part.name)}: {part.mismatches:,} of {part.elements_checked:,} "
                 "elements are wrong[/]"
             )
-        elif not part.elements_checked:
+        elif not part.elements_checked and check != "none":
             console.print(f"[red]{escape(part.name)}: nothing was checked[/]")
 
 

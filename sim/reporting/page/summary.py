@@ -17,6 +17,8 @@ __all__ = ["stop_section", "summary_section"]
 
 _UNFINISHED: Final = 8
 """Operations of each queue that are shown of a run that was stopped."""
+_STYLES: Final = {"right": "right", "unchecked": ""}
+"""How a status is shown; others are wrong."""
 _HEADS: Final = ("operator", "cycles", "share", "lost", "the most by")
 
 Document = Mapping[str, Any]
@@ -46,10 +48,13 @@ def stop_section(document: Document, profile: Profile | None) -> str:
 
 def summary_section(document: Document, told: Explanation) -> str:
     """The figures that matter, where the cycles went, what was lost, and what would help."""
-    stopped = document["status"] == "stopped"
+    status, compared = document["status"], "results"
+    stopped = status == "stopped"
+    if document.get("check") == "outputs":
+        compared = "outputs, the only ones compared"
     limit, use = document["limit"], document["mac_utilization"]
     tiles = [
-        tile(document["status"], "results", "right" if document["status"] == "right" else "wrong"),
+        tile(status, compared, _STYLES.get(status, "wrong")),
         tile(f"{document['cycles'] or 0:,}", "cycles until then" if stopped else "cycles"),
         tile("-" if use is None else f"{use:.2%}", "MAC utilization"),
         tile(f"{document['dram_read_bytes']:,}", "bytes read"),

@@ -5,12 +5,12 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
+from celosia.sim.run.models.model_checks import checked_run
 from celosia.sim.run.models.model_outcome import ModelOutcome
 from celosia.sim.run.models.model_run import ModelRunner
 from celosia.sim.run.options.options import RunOptions
 from celosia.sim.support.problems import InputError
 from celosia.sim.workloads.models.prepare import ModelRun, Prepared, prepare
-from celosia.sw.driver.device import DeviceError
 
 __all__ = ["CompiledModel", "compile_model"]
 
@@ -27,8 +27,6 @@ class CompiledModel:
         self._prepared = prepared
         self._runner = ModelRunner(prepared, options)
         self._outcome: ModelOutcome | None = None
-        self._cycles: int | None = None
-        self._called = False
 
     @property
     def inputs(self) -> dict[str, tuple[str, tuple[int, ...]]]:
@@ -50,36 +48,29 @@ class CompiledModel:
         """The outputs by name, for inputs in their order or by name, or for one mapping of them.
 
         Unless `check` is false, every tensor is compared with the integer graph's, and outputs with
-        the float graph's.  Such a call has a `report`; one that is not checked only has `cycles`.
+        the float graph's.
 
         Raises `InputError` for inputs that do not fit, and `RuntimeError` if the accelerator stops,
         or an element is another one than the integer graph's.
         """
         given = self._given(arrays, named)
-        self._outcome, self._called = None, False
-        if not check:
-            try:
-                outputs, self._cycles = self._runner.execute(given)
-            except DeviceError as error:
-                raise RuntimeError(f"the accelerator stopped: {error}") from None
-            self._called = True
-            return outputs
-        outputs, outcome = self._runner.run(given)
+        self._outcome = None
+        outputs, outcome = checked_run(self._runner, given, "all" if check else "none")
         self._outcome = outcome
         if not outcome.right:
             total = outcome.report.total
             raise RuntimeError(
                 f"the accelerator stopped: {total.failure.message}"
                 if total.failure
-                else f"{total.mismatches:,} of {total.elements_checked:,} elements differ from the "
-                "integer graph"
+                else f"{total.mismatches or 0:,} of {total.elements_checked:,} elements differ "
+                "from the integer graph"
             )
         return outputs
 
     @property
     def cycles(self) -> int | None:
         """Cycles of the last call, all segments together; None on a device without a clock."""
-        return self._cycles if self._called else self._last().report.total.cycles
+        return self._last().report.total.cycles
 
     def report(self) -> dict[str, Any]:
         """The last call as ``celosia run --json`` says it (docs/report.schema.json)."""
@@ -87,7 +78,7 @@ class CompiledModel:
 
     def _last(self) -> ModelOutcome:
         if self._outcome is None:
-            raise InputError("the model has not been called, or its last call was not checked")
+            raise InputError("the model has not been called, or its last call was refused")
         return self._outcome
 
     def _given(self, arrays: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:

@@ -34,7 +34,7 @@ class ModelOutcome(Outcome):
 
     @property
     def right(self) -> bool:
-        """Whether every element was the one that the integer graph has."""
+        """Whether no element that was compared was another one than the integer graph has."""
         return all(report.right for report in self.reports)
 
     def document(self) -> dict[str, Any]:

@@ -1,60 +1,52 @@
-"""The run of a model: segment by segment on a device, all compared."""
+"""The run of a model on a device, segment by segment."""
 
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import closing
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, replace
 
 from celosia.sim.devices.devices import open_device
-from celosia.sim.run.graph_run import announce, changes_of, compile_one, needed_memory
+from celosia.sim.run.graph_run import compile_one, needed_memory
 from celosia.sim.run.measure_graph import GraphMeasurement, measure_graph
-from celosia.sim.run.models.distances import distances
-from celosia.sim.run.models.model_outcome import ModelOutcome, whole_report
-from celosia.sim.run.models.score_notes import blind_notes, clipped_notes
-from celosia.sim.run.models.time_share import TimeShare, host_times
 from celosia.sim.run.opening import Opener, open_for
 from celosia.sim.run.options.options import RunOptions
 from celosia.sim.run.outcome import setting_of
+from celosia.sim.run.programs.known_program import KnownProgram
 from celosia.sim.run.report import Report
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress, silent
-from celosia.sim.workloads.models.input_ranges import far_outside
 from celosia.sim.workloads.models.model_job import ModelJob
 from celosia.sim.workloads.models.prepare import Prepared
 from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.compiler.saved_program import SavedProgram
 from celosia.sw.driver.device import Device
-from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.frontend.nn.operators.operator import Array, GraphError
-from celosia.sw.frontend.visible_rows import interpret_visibly
-from celosia.sw.ir import graph_interpret
 from celosia.sw.ir.graph import Graph, Op
 from celosia.sw.models.cases import Case
-from celosia.sw.passes.short_scales import rounded_scales, short_scales
+from celosia.sw.passes.short_scales import rounded_scales
 from celosia.sw.planning.forms.plan import Plan
-from celosia.sw.quantize.graphs.exact import exact
-from celosia.sw.quantize.graphs.quantized import QuantizedGraph, Result, check_inputs, run_model
+from celosia.sw.quantize.graphs.quantized import Result, run_model
 
-__all__ = ["ModelRunner", "run_model_job"]
+__all__ = ["Behind", "ModelRunner", "Ran"]
+
+Behind = Callable[[Case, GraphMeasurement], tuple[Mapping[str, Array], GraphMeasurement]]
+"""Looks at the run of a segment while the device is open: what the model goes on with, and what was
+found."""
 
 
-def run_model_job(
-    job: ModelJob, options: RunOptions, tell: Progress, opener: Opener, start: float
-) -> ModelOutcome:
-    """Run a model, which was begun at `start`, on its inputs.
+@dataclass(frozen=True, eq=False)
+class Ran:
+    """The run of a model."""
 
-    Raises what `run_workload` raises.
-    """
-    runner = ModelRunner(job.prepared, options, tell, opener)
-    announce(options, runner.compile(job), tell)
-    outcome = runner.run(job.inputs, job.notes)[1]
-    predicted = outcome.report.total.predicted_cycles
-    changes = changes_of(options, job.graphs, predicted, tell)
-    seconds = time.perf_counter() - start
-    return replace(
-        outcome, report=replace(outcome.report, changes=changes, elapsed_seconds=seconds)
-    )
+    result: Result
+    """What it has computed; it has no outputs if the accelerator stopped and nobody went on."""
+    reports: tuple[Report, ...]
+    """One for each segment."""
+
+
+class _StoppedError(Exception):
+    """There is nothing to go on with."""
 
 
 class ModelRunner:
@@ -69,66 +61,51 @@ class ModelRunner:
     ):
         self.prepared, self.options, self.tell, self.opener = prepared, options, tell, opener
         self.config = options.target.config
-        self._programs: dict[tuple[Op, ...], CompiledGraph] = {}
+        self._programs: dict[tuple[Op, ...], KnownProgram] = {}
 
     def compile(self, job: ModelJob) -> list[CompiledGraph]:
         """The programs of all segments.  Raises `InputError`."""
         found = enumerate(zip(job.graphs, self.options.plans(job), strict=True))
         return [
-            self._program(number, graph, plan, job.program(number, graph, plan))
+            self._program(number, graph, plan, job.program(number, graph, plan)).compiled
             for number, (graph, plan) in found
         ]
 
     def run(
-        self, given: Mapping[str, Array], notes: Sequence[str] = ()
-    ) -> tuple[dict[str, Array], ModelOutcome]:
-        """The outputs, and what the run has shown; `notes` join those of the model.
+        self, given: Mapping[str, Array], behind: Behind | None = None, *, count: bool = False
+    ) -> Ran:
+        """Run all segments, on one device if their programs are known; `behind` looks at each.
 
-        Where an element is wrong, all that comes behind goes on with the right ones.  Raises
-        `InputError` for inputs that do not fit.
+        What was clipped is `count`ed if it gives all tensors of a segment.  Raises `InputError` for
+        inputs that do not fit.
         """
-        prepared, reports = self.prepared, list[Report]()
-        model = prepared.model
-        job = ModelJob(self.options.workload, prepared, given, self.options.target.hardware)
-        programs = self.compile(job)
+        reports: list[Report] = []
+        with ExitStack() as opened:
+            devices: list[Device] = []
 
-        def segment(number: int, graph: Graph, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
-            case = Case(graph, inputs)
-            values, report = self._segment(number, programs[number], case, device)
-            reports.append(report)
-            return values
+            def segment(number: int, graph: Graph, inputs: Mapping[str, Array]):
+                program = self._program(number, graph, None)
+                needed = needed_memory(program.compiled)
+                if not devices or devices[-1].memory_bytes < needed:
+                    opened.close()
+                    devices.append(opened.enter_context(closing(self._open())))
+                values, report = self._segment(number, devices[-1], program, inputs, behind)
+                reports.append(report)
+                if values is None:
+                    raise _StoppedError
+                return values
 
-        with closing(self._open(max(map(needed_memory, programs)))) as device:
-            result = run_model(model, given, segment)
-        return result.outputs, self._outcome(given, result, reports, notes)
-
-    def execute(self, given: Mapping[str, Array]) -> tuple[dict[str, Array], int | None]:
-        """The outputs and the cycles, without anything that is compared.
-
-        Raises `InputError` for inputs that do not fit, and `DeviceError` if the accelerator stops.
-        """
-        model, cycles = self.prepared.model, list[int | None]()
-
-        def segment(number: int, graph: Graph, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
-            compiled = self._program(number, graph, None)
-            self.tell(f"running segment {number}", None)
-            with closing(self._open(needed_memory(compiled))) as device:
-                run = GraphRun(device, compiled)
-                run.load(inputs)
-                result = device.run(compiled.program, self.options.target.issue)
-                cycles.append(result.cycles)
-                return {name: run.read(name) for name in graph.outputs}
-
-        try:
-            outputs = run_model(model, given, segment, count=False).outputs
-        except GraphError as error:
-            raise InputError(f"{self.options.workload}: {error}") from None
-        known = [each for each in cycles if each is not None]
-        return outputs, sum(known) if len(known) == len(cycles) else None
+            try:
+                result = run_model(self.prepared.model, given, segment, count=count)
+            except GraphError as error:
+                raise InputError(f"{self.options.workload}: {error}") from None
+            except _StoppedError:
+                result = Result({})
+        return Ran(result, tuple(reports))
 
     def _program(
         self, number: int, graph: Graph, plan: Plan | None, saved: SavedProgram | None = None
-    ) -> CompiledGraph:
+    ) -> KnownProgram:
         """The program of a segment: what is `saved`, unless tensors share memory."""
         if graph.ops not in self._programs:
             name = f"segment {number}"
@@ -136,7 +113,7 @@ class ModelRunner:
                 compiled = compile_one(graph, plan, self.options, self.tell, name)
             else:
                 compiled = self._taken_up(name, graph, saved)
-            self._programs[graph.ops] = compiled
+            self._programs[graph.ops] = KnownProgram(graph, compiled, self.options.target.timing)
         return self._programs[graph.ops]
 
     def _taken_up(self, name: str, graph: Graph, saved: SavedProgram) -> CompiledGraph:
@@ -148,26 +125,31 @@ class ModelRunner:
         except ValueError as error:
             raise InputError(f"{self.options.workload}: program of {name}: {error}") from None
 
-    def _open(self, memory_bytes: int) -> Device:
-        return open_for(self.opener, self.options.target, self.config, memory_bytes, self.tell)
+    def _open(self) -> Device:
+        """A device for all programs that are known."""
+        size = max(needed_memory(each.compiled) for each in self._programs.values())
+        return open_for(self.opener, self.options.target, self.config, size, self.tell)
 
     def _segment(
-        self, number: int, compiled: CompiledGraph, case: Case, device: Device
-    ) -> tuple[Mapping[str, Array], Report]:
-        """The tensors of a segment, and what its run has shown."""
+        self,
+        number: int,
+        device: Device,
+        program: KnownProgram,
+        inputs: Mapping[str, Array],
+        behind: Behind | None,
+    ) -> tuple[Mapping[str, Array] | None, Report]:
+        """What a segment has computed, None if there is nothing, and what its run has shown."""
         self.tell(f"running segment {number}", None)
-        start, target = time.perf_counter(), self.options.target
-        name, graph = f"segment {number}", short_scales(case.graph, self.config)
-        measured = measure_graph(name, device, compiled, case, target.issue, target.timing)
-        report = self._report(number, measured, compiled, time.perf_counter() - start)
-        report = replace(report, rounded_scales=rounded_scales([case.graph], self.config))
-        values = graph_interpret.interpret(graph, case.inputs)
-        return (dict(values, **measured.outputs) if measured.whole.right else values), report
+        start, issue = time.perf_counter(), self.options.target.issue
+        measured = measure_graph(f"segment {number}", device, program, inputs, issue)
+        if behind is not None:
+            values, measured = behind(Case(program.graph, inputs), measured)
+        else:
+            values = None if measured.whole.failure else measured.outputs
+        return values, self._report(number, measured, time.perf_counter() - start)
 
-    def _report(
-        self, number: int, measured: GraphMeasurement, compiled: CompiledGraph, seconds: float
-    ) -> Report:
-        operators = self.prepared.model.segments[number].operators
+    def _report(self, number: int, measured: GraphMeasurement, seconds: float) -> Report:
+        program, operators = measured.program, self.prepared.model.segments[number].operators
         groups = [
             replace(group, name=operators.get(group.name.split(".")[0], group.name))
             for group in measured.groups
@@ -176,47 +158,8 @@ class ModelRunner:
             setting=setting_of(self.options, self.options.target.preset_name, self.config),
             operators=tuple(groups),
             whole=measured.whole,
-            on_chip=measured.on_chip,
-            memory_plan=compiled.memory,
+            on_chip=program.on_chip,
+            memory_plan=program.compiled.memory,
+            rounded_scales=rounded_scales([program.graph], self.config),
             elapsed_seconds=seconds,
         )
-
-    def _outcome(
-        self,
-        given: Mapping[str, Array],
-        result: Result,
-        reports: Sequence[Report],
-        notes: Sequence[str],
-    ) -> ModelOutcome:
-        """All that the run has shown, beside what float32 and exact functions give."""
-        prepared, model, graph = self.prepared, self.prepared.model, self.prepared.graph
-        checked = check_inputs(model.inputs, model.masks, given, model.onto)
-        real, rows = ({}, {}) if graph is None else interpret_visibly(graph, checked)
-        self.tell("the same with exact functions", None)
-        functions = exact(model, self.config)
-        best = {} if graph is None else run_model(model, checked, functions).outputs
-        return ModelOutcome(
-            report=whole_report(reports),
-            reports=tuple(reports),
-            placement=prepared.placement,
-            distances=distances(real, result.outputs, best, rows),
-            saturated=result.saturated,
-            host=model.host_operators,
-            notes=(
-                *prepared.notes,
-                *clipped_notes(result.clipped),
-                *notes,
-                *blind_notes(result.blind),
-                *far_outside(prepared.ranges, checked),
-            ),
-            time=_time(model, reports),
-        )
-
-
-def _time(model: QuantizedGraph, reports: Sequence[Report]) -> TimeShare | None:
-    """Predicted shares of the time of a run; None: a program has no prediction."""
-    cycles = [report.total.predicted_cycles for report in reports]
-    known = [each for each in cycles if each is not None]
-    if len(known) != len(cycles):
-        return None
-    return TimeShare(sum(known), host_times(node for level in model.host for node in level))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
+from typing import Literal
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
@@ -16,7 +17,11 @@ from celosia.sim.workloads.models.model_job import ModelJob
 from celosia.sw.driver.device import Issue
 from celosia.sw.planning.forms.plan import Plan
 
-__all__ = ["Compiling", "RunOptions", "Target", "Told", "Watching"]
+__all__ = ["Check", "Compiling", "RunOptions", "Target", "Told", "Watching"]
+
+Check = Literal["all", "outputs", "none"]
+"""What is compared of a run: all that it leaves in memory, and its distance to float; only what
+programs compute for others; nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,8 +80,10 @@ class Compiling:
 
 @dataclass(frozen=True, kw_only=True)
 class Watching:
-    """What is kept of a run beside its results."""
+    """What is looked at of a run beside its results."""
 
+    check: Check = "all"
+    """What is compared."""
     wave: WaveRequest | None = None
     """The waveform to write."""
     log: bool = False

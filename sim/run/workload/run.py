@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 
 from celosia.sim.devices.devices import open_device
 from celosia.sim.run.graph_run import run_graph
-from celosia.sim.run.models.model_run import run_model_job
+from celosia.sim.run.models.model_checks import run_model_job
 from celosia.sim.run.opening import Opener, watching_opener
 from celosia.sim.run.options.options import RunOptions
 from celosia.sim.run.outcome import Outcome
@@ -26,7 +26,7 @@ __all__ = ["run_workload"]
 def run_workload(
     options: RunOptions, tell: Progress = silent, opener: Opener = open_device
 ) -> Outcome:
-    """Run a workload and compare every result.
+    """Run a workload, and compare what `options` say.
 
     Raises `InputError`, `ConfigError` or `ProgramError` for what cannot be run, and
     `EnvironmentProblem` where a tool is missing; wrong results and an accelerator that stops are

@@ -84,7 +84,7 @@ def test_rows_of_results_that_are_wider_than_their_sources_take_longer():
 
 
 def made_up():
-    return Measurement(name="x", cycles=100, predicted_cycles=101, elements_checked=1)
+    return Measurement(name="x", cycles=100, predicted_cycles=101, mismatches=0, elements_checked=1)
 
 
 def test_the_document_and_the_table_say_it():

@@ -37,6 +37,7 @@ def made_up(duration, **change):
             shape=options.details.shape,
             macs=problem.macs,
             cycles=duration,
+            mismatches=0,
             elements_checked=m * n,
             cpu_seconds=1.0,
             counters={"cycles": duration},

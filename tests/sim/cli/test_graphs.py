@@ -70,7 +70,7 @@ def test_without_a_key_results_are_zero(words, monkeypatch):
         outputs.append(measure(graph, inputs)[graph.outputs[0]])
         return measure(graph, inputs)
 
-    monkeypatch.setattr("celosia.sim.run.measure_graph.interpret", seen)
+    monkeypatch.setattr("celosia.sim.run.checks.interpret", seen)
     run(*words.split(), "--keys", 0)
     assert len(outputs) == 1
     assert not np.any(outputs[0])

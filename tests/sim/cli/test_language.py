@@ -7,7 +7,8 @@ import pytest
 
 from celosia.lab.training import language_commands
 from celosia.sim.command.models import generate_command
-from celosia.sw.decoding.session import DecoderSession, DifferenceError
+from celosia.sw.decoding.comparison import DifferenceError
+from celosia.sw.decoding.session import DecoderSession
 from celosia.sw.reference.language.calibration import CALIBRATION, save_calibration
 from celosia.sw.reference.language.model_file import (
     TOKENIZER,

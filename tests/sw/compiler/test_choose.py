@@ -4,7 +4,7 @@ import pytest
 
 from celosia.isa.presets import PRESETS
 from celosia.sim.devices.functional import FunctionalDevice
-from celosia.sim.run.measure_graph import measure_graph
+from celosia.sim.run.checks import checked_graph
 from celosia.sw.compiler import choose as choose_module
 from celosia.sw.compiler.choose import choose
 from celosia.sw.compiler.pipeline import Decide, compile_graph
@@ -32,7 +32,7 @@ def test_every_choice_computes_the_same(choices):
     verify(layer.graph)
     device = FunctionalDevice(TINY, memory_bytes=1 << 20)
     compiled = compile_graph(layer.graph, TINY, Decide(choices))
-    assert measure_graph("x", device, compiled, layer).whole.right
+    assert checked_graph("x", device, compiled, layer).whole.right
 
 
 def test_choices_say_what_they_are():

@@ -8,9 +8,10 @@ from celosia.isa.presets import resolve_config
 from celosia.lab.training.scorers import device_scorer, integer_scorer
 from celosia.sim.devices.devices import open_device
 from celosia.sw.decoding import session as session_module
-from celosia.sw.decoding.session import DecoderSession, DifferenceError, session_bytes
+from celosia.sw.decoding.comparison import Comparison
+from celosia.sw.decoding.session import DecoderSession, session_bytes
 from tests.support.decoder_sessions import shared_session
-from tests.support.integer_models import SHAPE, quantized, tokens
+from tests.support.integer_models import quantized, tokens
 
 CONTEXT = 70
 
@@ -33,7 +34,8 @@ def device():
 @pytest.mark.parametrize("pieces", [(16, 1, 1, 3), (1, 20), (5, 57, 1, 1, 6)])
 def test_logits_are_those_of_the_integer_graph(preset, pieces):
     device = opened(preset)
-    session, text = shared_session(device, quantized(), CONTEXT), tokens(sum(pieces))
+    comparison, text = Comparison(), tokens(sum(pieces))
+    session = shared_session(device, quantized(), CONTEXT, comparison)
     parts = np.split(np.array(text), np.cumsum(pieces)[:-1])
     logits, steps = zip(*(session.append(part.tolist()) for part in parts), strict=True)
     device.close()
@@ -42,22 +44,16 @@ def test_logits_are_those_of_the_integer_graph(preset, pieces):
     taken = [step.text.rows for each in steps for step in each]
     assert sum(taken) == sum(pieces)
     assert len(taken) == sum(-(-count // 16) for count in pieces)
-    assert all(step.compared for each in steps for step in each)
+    assert comparison.elements
 
 
-def test_without_a_check_only_the_device_works(device, monkeypatch):
+def test_without_a_comparison_only_the_device_works(device):
     """Across a bucket, too: caches stand in the device's memory, and nobody else has them."""
-
-    def never(*_):
-        raise AssertionError("the integer graph was interpreted")
-
-    monkeypatch.setattr(session_module, "interpret", never)
     text = tokens(CONTEXT)
-    session = DecoderSession(device, quantized(), CONTEXT, check=False)
+    session = DecoderSession(device, quantized(), CONTEXT)
     pieces = (text[:20], text[20:63], text[63:65], text[65:66])
-    found, steps = zip(*map(session.append, pieces), strict=True)
+    found = [session.append(piece)[0] for piece in pieces]
     assert (np.concatenate(found) == integer_scorer(quantized())(text[:66])).all()
-    assert not any(step.compared for each in steps for step in each)
 
 
 @pytest.mark.parametrize(
@@ -108,21 +104,6 @@ def test_steps_of_other_numbers_of_programs_are_refused(device, monkeypatch):
     session = DecoderSession(device, quantized(), 8)
     with pytest.raises(ValueError, match="a step of 1 tokens is 1 programs, one of 16 is 2"):
         session.append([1])
-
-
-@pytest.mark.parametrize("row", [0, 15, 16, 17, -1])
-def test_a_cache_that_somebody_writes_to_is_noticed(device, row):
-    session = shared_session(device, quantized(), 8)
-    session.append([1, 2])
-    programs = next(iter(session._programs.values()))
-    (segment,), (bucket,) = programs.step.model.segments, programs.buckets
-    name = next(name for name, source in segment.caches.items() if source == "cache of 1.value")
-    size = SHAPE.key_heads * SHAPE.width // SHAPE.heads
-    rows = len(session._caches["cache of 1.value"])
-    place = bucket.compiled.addresses[name] + row % rows * size
-    device.write(place, bytes([device.read(place, 1)[0] ^ 1]))
-    with pytest.raises(DifferenceError, match=r"cache of 1.value: 1 of .* behind 2 tokens"):
-        session.append([3])
 
 
 def test_a_text_is_scored_step_by_step(device):

@@ -13,7 +13,7 @@ from celosia.isa.presets import PRESETS
 from celosia.lab.fuzz.graphs.levels import check_levels
 from celosia.lab.fuzz.graphs.random_graph import random_case
 from celosia.sim.devices.functional import FunctionalDevice
-from celosia.sim.run.measure import measure_product
+from celosia.sim.run.checks import checked_product
 from celosia.sim.workloads.operands import random_operands
 from celosia.sim.workloads.product_workloads import Operator
 from celosia.sw.driver.expansion import expand
@@ -118,9 +118,9 @@ def test_a_product_alone_has_a_short_scale_too():
 def test_a_product_is_compared_with_the_scale_that_the_device_takes():
     problem = MatMul(m=16, n=16, k=16, scale=0.004)
     operator = Operator("product", random_operands(problem, 1))
-    measured, _ = measure_product(FunctionalDevice(SHORT), operator, MemoryTiming())
+    measured, _ = checked_product(FunctionalDevice(SHORT), operator, MemoryTiming())
     assert (measured.mismatches, measured.problem) == (0, replace(problem, scale=0.003997802734375))
-    kept, _ = measure_product(FunctionalDevice(TINY), operator, MemoryTiming())
+    kept, _ = checked_product(FunctionalDevice(TINY), operator, MemoryTiming())
     assert (kept.mismatches, kept.problem) == (0, problem)
 
 

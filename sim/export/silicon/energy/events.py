@@ -24,7 +24,7 @@ from celosia.isa.operations.transforms import Rows, Transform
 from celosia.isa.registers.events import COUNTERS
 from celosia.isa.state.state import ArchState
 from celosia.sim.profile.profile import Profile
-from celosia.sim.run.program_work import program_work
+from celosia.sim.run.programs.program_work import program_work
 from celosia.sim.support.problems import InputError
 
 __all__ = ["BUS", "EVENTS", "Event", "count_events", "memory_events"]

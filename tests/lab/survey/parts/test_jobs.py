@@ -46,7 +46,7 @@ def test_settings_say_what_was_given():
 
 
 def test_a_wrong_run_has_no_numbers():
-    right = Measurement(name="it", cycles=5, elements_checked=1)
+    right = Measurement(name="it", cycles=5, mismatches=0, elements_checked=1)
     assert Run.of(right).cycles == 5
     for wrong in (replace(right, mismatches=1), replace(right, elements_checked=0)):
         with pytest.raises(WrongRunError, match="it: "):
@@ -56,7 +56,7 @@ def test_a_wrong_run_has_no_numbers():
 def test_a_job_runs_its_workload_on_its_setting(monkeypatch):
     asked = []
 
-    total = Measurement(name="it", cycles=5, elements_checked=1)
+    total = Measurement(name="it", cycles=5, mismatches=0, elements_checked=1)
     parts = [Measurement(name=name, cycles=2) for name in ("0.up", "1.up", "norm")]
     outcome = SimpleNamespace(report=SimpleNamespace(total=total, operators=parts))
     monkeypatch.setattr(jobs, "run_workload", lambda options: asked.append(options) or outcome)

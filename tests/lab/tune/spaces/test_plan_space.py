@@ -9,7 +9,7 @@ from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.lab.tune.spaces.plan_space import PlanSpace
 from celosia.sim.devices.devices import open_device
-from celosia.sim.run.measure import measure_product
+from celosia.sim.run.checks import checked_product
 from celosia.sim.workloads.operands import random_operands
 from celosia.sim.workloads.product_workloads import Operator
 from celosia.sw.ir.matmul import MatMul
@@ -54,6 +54,6 @@ def test_plans_compute_the_same_or_break_a_rule(space):
             continue
         rules["legal"] += 1
         device = open_device("functional", TINY)
-        measured, _ = measure_product(device, operator, MemoryTiming(), plan=plan)
+        measured, _ = checked_product(device, operator, MemoryTiming(), plan=plan)
         assert measured.right, chosen
     assert rules["legal"] >= 10

@@ -7,19 +7,20 @@ import pytest
 from celosia.sim.command.outputs.alike_layers import by_layer, together
 from celosia.sim.run.report import Measurement
 
-NORM = Measurement(name="norm", elements_checked=12)
+NORM = Measurement(name="norm", mismatches=0, elements_checked=12)
 QUERY = Measurement(
     name="query",
     macs=100,
     cycles=30,
     predicted_cycles=28,
+    mismatches=0,
     elements_checked=5,
     dram_read_bytes=7,
     dram_write_bytes=2,
     commands=3,
     counters={"array_rows": 20},
 )
-DOWN = Measurement(name="down + norm", macs=50, cycles=10, elements_checked=6)
+DOWN = Measurement(name="down + norm", macs=50, cycles=10, mismatches=0, elements_checked=6)
 
 
 def layer(number, **changes):

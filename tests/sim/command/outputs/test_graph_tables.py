@@ -26,6 +26,7 @@ FIRST = Measurement(
     name="0.query",
     macs=2400,
     cycles=200,
+    mismatches=0,
     elements_checked=30,
     dram_read_bytes=1000,
     counters=COUNTERS,
@@ -39,7 +40,7 @@ REPORT = Report(
         timing=MemoryTiming(),
     ),
     operators=(
-        Measurement(name="norm", elements_checked=12),
+        Measurement(name="norm", mismatches=0, elements_checked=12),
         FIRST,
         replace(FIRST, name="1.query", cycles=600, counters=COUNTERS | {"cycles": 800}),
     ),

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from celosia.sim.run.models import model_run
+from celosia.sim.run import checks
+from celosia.sim.run.models import model_checks
 from celosia.sim.run.models.compiled_model import CompiledModel
 from celosia.sim.run.models.model_run import ModelRunner
 from celosia.sim.support.problems import InputError
@@ -25,7 +26,7 @@ def test_its_inputs_and_outputs_have_names_types_and_shapes(model):
 
 
 def test_inputs_are_given_in_order_by_name_or_together(model):
-    wanted, _ = ModelRunner(prepared(), OPTIONS).run({"x": X})
+    wanted = ModelRunner(prepared(), OPTIONS).run({"x": X}).result.outputs
     for outputs in (model(X), model(x=X), model({"x": X}), model({}, x=X)):
         assert outputs.keys() == {"y"}
         assert np.array_equal(outputs["y"], wanted["y"])
@@ -63,19 +64,21 @@ def test_a_call_without_a_check_only_runs_the_device(model, monkeypatch):
     def never(*_, **__):
         raise AssertionError("a model was evaluated beside the device")
 
-    for name in ("interpret_visibly", "exact", "measure_graph"):
-        monkeypatch.setattr(model_run, name, never)
-    monkeypatch.setattr(model_run.graph_interpret, "interpret", never)
+    for name in ("interpret_visibly", "exact"):
+        monkeypatch.setattr(model_checks, name, never)
+    monkeypatch.setattr(checks, "interpret", never)
     found = model(X, check=False)
     assert np.array_equal(found["y"], wanted["y"])
     assert model.cycles is None  # The functional model has no clock.
-    with pytest.raises(InputError, match="its last call was not checked"):
-        model.report()
+    report = model.report()
+    told = [report[key] for key in ("check", "status", "mismatches", "elements_checked", "outputs")]
+    assert told == ["none", "unchecked", None, 0, []]
     with pytest.raises(InputError, match=r"layer\.onnx: x"):
         model(X[:2], check=False)
     stopped = CompiledModel(prepared(), changed(OPTIONS, cycle_budget=2))
     with pytest.raises(RuntimeError, match="the accelerator stopped: "):
         stopped(X, check=False)
+    assert stopped.report()["status"] == "stopped"
 
 
 def test_an_accelerator_that_stops_is_an_error():

@@ -12,8 +12,9 @@ from celosia.lab.exports.catalog import EXPORTS
 from celosia.lab.exports.writing.size import SMALL
 from celosia.sim.devices.devices import open_device
 from celosia.sim.run.models.distances import decibels
+from celosia.sim.run.models.model_checks import checked_run, run_model_job
 from celosia.sim.run.models.model_outcome import whole_report
-from celosia.sim.run.models.model_run import ModelRunner, run_model_job
+from celosia.sim.run.models.model_run import ModelRunner
 from celosia.sim.run.outcome import setting_of
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import silent
@@ -109,7 +110,7 @@ def test_a_model_runs_segment_by_segment_and_is_near_its_float_graph():
     runner = ModelRunner(prepared(), OPTIONS, lambda text, _: told.append(text))
     given = random_inputs(layer(), [], 5)
     before = time.perf_counter()
-    outputs, outcome = runner.run(given, ["another"])
+    outputs, outcome = checked_run(runner, given, notes=["another"])
     assert outcome.right
     assert outcome.notes == ("a note", "another")
     assert outcome.report is outcome.reports[0]
@@ -123,7 +124,7 @@ def test_a_model_runs_segment_by_segment_and_is_near_its_float_graph():
     assert told[0] == "compiling segment 0"
     assert "running segment 0" in told
     told.clear()
-    again, _ = runner.run(given)
+    again = runner.run(given).result.outputs
     assert np.array_equal(again["y"], outputs["y"])
     assert not any("compiling" in text for text in told), "programs are used again"
 

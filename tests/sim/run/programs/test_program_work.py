@@ -15,7 +15,7 @@ from celosia.isa.encoding import (
 )
 from celosia.isa.memory import MEMORY_BASE
 from celosia.isa.presets import PRESETS
-from celosia.sim.run.program_work import program_work
+from celosia.sim.run.programs.program_work import program_work
 
 TINY = PRESETS["tiny"]
 ACC = LocalAddress(row=0, accumulator=True).encode()

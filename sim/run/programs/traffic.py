@@ -1,13 +1,21 @@
 """The least that must cross the bus: each operand once, each result once, all else on the chip."""
 
 from collections.abc import Collection
+from dataclasses import dataclass
 
 from celosia.isa.config import ACC_BYTES
-from celosia.sim.run.report import Traffic
 from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.matmul import MatMul
 
-__all__ = ["graph_traffic", "product_traffic"]
+__all__ = ["Traffic", "graph_traffic", "product_traffic"]
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """Bytes that must move if nothing moves twice, and all else stays on the chip."""
+
+    read: int
+    written: int
 
 
 def product_traffic(problem: MatMul) -> Traffic:

@@ -4,8 +4,7 @@ from itertools import combinations
 
 import pytest
 
-from celosia.sim.run.report import Traffic
-from celosia.sim.run.traffic import graph_traffic, product_traffic
+from celosia.sim.run.programs.traffic import Traffic, graph_traffic, product_traffic
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.models.cases import attention_case, encoder_layer_case, random_quantized_encoder
 from celosia.sw.planning.problems import graph_of

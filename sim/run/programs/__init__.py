@@ -1,0 +1,1 @@
+"""Programs: what is known of them before they run, and why they stopped."""
