@@ -40,7 +40,7 @@ class ScratchpadWrite(data.StructLayout):
 
 
 class AccumulatorWrite(data.StructLayout):
-    """A row of int32, which of its elements are written, and whether they are added."""
+    """A row of int32 with a write enable for each element; it may be added to what is there."""
 
     def __init__(self, config: AcceleratorConfig):
         super().__init__({

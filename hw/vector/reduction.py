@@ -228,7 +228,7 @@ class SumReduction(wiring.Component):
 
 
 def _depth(elements: int) -> int:
-    """Stages that make one of so many elements, and of four one in each."""
+    """Stages of a tree that reduces so many elements to one, four to one in each stage."""
     return max(1, -(-(elements - 1).bit_length() // 2))
 
 

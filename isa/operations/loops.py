@@ -106,7 +106,7 @@ def missing_commands(program: Sequence[Command], config: AcceleratorConfig) -> t
 
 
 def advance(operand: int, addend: int, wraps: tuple[int, ...]) -> int:
-    """The operand of the next iteration: 64 bits, of which some lanes may wrap (0: do not)."""
+    """`operand` plus `addend`, lane by lane; lane i wraps in `wraps[i]` bits (0: it carries on)."""
     if not addend:
         return operand
     if addend >> ADDEND_BITS - 1:

@@ -39,7 +39,7 @@ NEVER: Final = 1 << 60
 _WINDOW: Final = 12
 """Operations of a unit that are compared: those that are needed soonest."""
 _FAR: Final = 40
-"""Loads that are needed too late, of which so many in a row end the search for others."""
+"""So many loads in a row that are needed too late end the search for others."""
 _AHEAD: Final = 64
 """Cycles before the array comes to a nest when those before it leave its queue."""
 _DEMANDED: Final = 512

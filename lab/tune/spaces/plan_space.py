@@ -83,7 +83,7 @@ class PlanSpace(ChoiceSpace):
         return {}
 
     def _after(self, plan: Plan, steps: Iterator[Primitive]) -> Plan:
-        """`plan` after `steps`, of which only all together leave a legal one, if any do."""
+        """`plan` after all `steps`; it may be illegal in between, and at the end."""
         for step in steps:
             plan = applied(plan, step, self.graph, self.config)
         return plan
