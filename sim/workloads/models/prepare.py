@@ -19,11 +19,9 @@ from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import Array
 from celosia.sw.frontend.nn.random_inputs import random_inputs
 from celosia.sw.frontend.recognize.masks import is_right_padded
-from celosia.sw.frontend.recognize.recognize import Recognized, recognize
-from celosia.sw.frontend.said_ranges import said_ranges
-from celosia.sw.quantize.graphs.calibrate import calibrate
+from celosia.sw.models.steps import Calibrate, Import, Instantiate, Recognize, follow
 from celosia.sw.quantize.graphs.files.model_file import Calibrated
-from celosia.sw.quantize.graphs.quantized import QuantizedGraph, instantiate, padded_masks
+from celosia.sw.quantize.graphs.quantized import QuantizedGraph, padded_masks
 from celosia.sw.quantize.ranges import Clip
 from celosia.sw.quantize.units.find_units import find_units
 from celosia.sw.quantize.units.placement import Placement, place
@@ -96,10 +94,11 @@ def prepare(job: ModelRun, seed: int, tell: Progress = silent) -> Prepared:
             source.graph(0),
             samples,
             job.costs,
-            said=source.said(0),
+            said=source.models[0].said,
             progress=search_progress(tell),
         )
-    source.recognized[0] = replace(source.recognized[0], graph=done.floats.graph)
+    recognized = replace(source.models[0].recognized, graph=done.floats.graph)
+    source.models[0] = source.models[0].with_made(Recognize, recognized)
     return source.prepared(0, done.model, samples)
 
 
@@ -112,19 +111,14 @@ def prepare_profiles(
     """
     source, found = _Source(job, profiles, tell), []
     samples = source.samples(seed)
-    number = source.calibrated
     with _naming(job.path):
-        formats = calibrate(
-            lambda _: source.graph(number),
-            samples,
-            lambda what, done, total: tell(f"{what}: {done} of {total}", None),
-            source.said(number),
-            clip=job.clip,
-        )
-        for each in range(len(profiles)):
-            graph = source.graph(each)
-            prepared = source.prepared(each, instantiate(graph, formats), samples)
-            calibrated = Calibrated(graphs=(graph,), formats=formats)
+        formats = Calibrate(
+            samples, job.clip, lambda what, done, total: tell(f"{what}: {done} of {total}", None)
+        ).make(source.models[source.calibrated])
+        for each, model in enumerate(source.models):
+            quantized = Instantiate().make(model.with_made(Calibrate, formats))
+            prepared = source.prepared(each, quantized, samples)
+            calibrated = Calibrated(graphs=(source.graph(each),), formats=formats)
             found.append(replace(prepared, calibrated=calibrated))
     return tuple(found)
 
@@ -134,23 +128,18 @@ class _Source:
 
     def __init__(self, job: ModelRun, profiles: Sequence[Sizes], tell: Progress):
         self.job, self.profiles, self.tell = job, profiles, tell
-        importer = import_extra("celosia.sw.frontend.importer.import_model", "onnx")
+        import_extra("celosia.sw.frontend.importer.import_model", "onnx")
         tell(f"importing {job.path}", None)
-        self.imported = [importer.import_model(job.path, each, job.fixed) for each in profiles]
+        imported = [follow(Import(job.path, each, job.fixed)) for each in profiles]
         tell("recognizing operators", None)
-        self.recognized: list[Recognized] = [recognize(each.graph) for each in self.imported]
+        self.models = [follow(Recognize(), model=each) for each in imported]
         self.notes: tuple[str, ...] = ()
         self.calibrated = 0
         """The number of the sizes that samples have."""
 
     def graph(self, number: int) -> FloatGraph:
         """The recognized graph of some sizes."""
-        return self.recognized[number].graph
-
-    def said(self, number: int) -> Mapping[str, tuple[float, float]]:
-        """The ranges that the file says its tensors have."""
-        imported = self.imported[number]
-        return said_ranges(imported.graph, imported.ranges)
+        return self.models[number].recognized.graph
 
     def samples(self, seed: int) -> list[dict[str, Array]]:
         """What the model is calibrated on.
@@ -166,15 +155,15 @@ class _Source:
         samples = self._given(given)
         if other := other_masks(self.graph(self.calibrated), samples):
             self.notes = (f"{', '.join(other)}: not padded on the right: added to scores",)
-            self.recognized = [recognize(each.graph, padded=False) for each in self.imported]
+            self.models = [follow(Recognize(padded=False), model=each) for each in self.models]
         return samples
 
     def _given(self, given: Path | Mapping[str, Array]) -> list[dict[str, Array]]:
         """Samples of the first sizes that they fit.  Raises `InputError`."""
         problems = []
-        for number, each in enumerate(self.imported):
+        for number, each in enumerate(self.models):
             try:
-                samples = read_samples(given, each.graph)
+                samples = read_samples(given, each.imported.graph)
             except InputError as problem:
                 problems.append(problem)
             else:
@@ -186,7 +175,7 @@ class _Source:
         self, number: int, model: QuantizedGraph, samples: Sequence[Mapping[str, Array]]
     ) -> Prepared:
         """The model of some sizes.  Raises `InputError` if the accelerator has no part of it."""
-        imported, recognized = self.imported[number], self.recognized[number]
+        imported, recognized = self.models[number].imported, self.models[number].recognized
         graph, notes = recognized.graph, [*imported.notes, *self.notes, *recognized.faults]
         if not model.segments:
             types, reason = graph.types(), "nothing of it is for the accelerator"
