@@ -7,6 +7,7 @@ from functools import partial
 from typing import Final
 
 from celosia.sw.frontend.nn.graph import FloatGraph
+from celosia.sw.frontend.nn.twins import merge_twins
 from celosia.sw.frontend.recognize.activations import find_activations
 from celosia.sw.frontend.recognize.attention import find_attention
 from celosia.sw.frontend.recognize.convolutions import find_biases, find_convolutions
@@ -72,7 +73,7 @@ class Recognized:
 
 
 def recognize(graph: FloatGraph, *, padded: bool = True) -> Recognized:
-    """The graph behind all passes.  Outputs stay what they are, but for masks and 16 bits.
+    """The graph behind all passes, each node once.  Outputs stay, but for masks and 16 bits.
 
     What is rounded to 16 bits is computed in float32, without rounding.
     Masks are taken for right-padded: rows of 1s, one at least, and then 0s (`is_right_padded`);
@@ -88,6 +89,9 @@ def recognize(graph: FloatGraph, *, padded: bool = True) -> Recognized:
         refusals += done.refusals
         for node, root in done.absorbed.items():
             absorbed.setdefault(node, root)
+    graph, gone = merge_twins(graph)
+    for node, other in gone.items():
+        absorbed.setdefault(node, other)
     return Recognized(graph, tuple(refusals), absorbed)
 
 
