@@ -19,7 +19,8 @@ from celosia.lab.mappings.measured import (
 from celosia.lab.mappings.sample import COLUMNS, Drawn, Request, draw_batch, joined
 from celosia.lab.mappings.samplers import Sampler
 from celosia.lab.mappings.statistics import spread_of, spread_picks
-from celosia.lab.sweep.words import options_of
+from celosia.lab.sweep.words import carried, options_of
+from celosia.lab.tune.command import GraphNameOption
 from celosia.sim.command.options.common import ExecutorOption
 from celosia.sim.run.report import as_json, commit, versions
 from celosia.sim.support.display import progress_bar, table_console
@@ -38,7 +39,11 @@ SCHEMA: Final = "celosia.mappings/1"
 def mappings(
     context: typer.Context,
     workload: Annotated[
-        str, typer.Argument(metavar="WORKLOAD", help="A product, with options of celosia plan.")
+        str,
+        typer.Argument(
+            metavar="WORKLOAD",
+            help="A product, with options of celosia plan.",
+        ),
     ],
     *,
     count: Annotated[int, typer.Option("--count", min=1, help="Plans to draw.")] = 1000,
@@ -52,6 +57,7 @@ def mappings(
     json: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write what was found.")
     ] = None,
+    graph_name: GraphNameOption = None,
     executor: ExecutorOption = "local:1",
 ) -> None:
     """Draw random legal plans of a product: their cycles, bytes and energy, and how these spread.
@@ -62,8 +68,9 @@ def mappings(
     parse_executor(executor)
     options, config = options_of([workload, *context.args])
     request = Request(
-        options=options,
+        options=carried(options, {}),
         config=config,
+        graph=graph_name,
         sampler=sampler,
         count=count,
         seed=options.target.timing.seed,
@@ -133,7 +140,7 @@ def _document(
         "schema": SCHEMA,
         "versions": versions(),
         "commit": commit(),
-        "options": str(given(request.options.details).get("shape")),
+        "options": str(given(request.options.details).get("shape", request.space.graph.name)),
         "config": asdict(request.config),
         "sampler": request.sampler.value,
         "count": request.count,

@@ -79,6 +79,7 @@ def measure_picks(
             oracle="rtl",
             strategy=request.sampler.value,
             number=number,
+            graph=request.graph,
             chosen=drawn.chosen[number],
         )
         for number in picks

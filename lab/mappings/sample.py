@@ -15,10 +15,9 @@ from celosia.lab.mappings.nests import Nests
 from celosia.lab.mappings.samplers import Sampler, draws, enumerated
 from celosia.lab.tune.spaces.choice_space import Choice
 from celosia.lab.tune.spaces.plan_space import PlanSpace
-from celosia.lab.tune.work import product_of, space_of
+from celosia.lab.tune.work import product_space
 from celosia.sim.export.silicon.energy.table import EnergyTable, load_table
 from celosia.sim.run.options.options import RunOptions
-from celosia.sim.workloads.product_workloads import Operator
 from celosia.sw.planning.forms.plan import only_stage
 from celosia.sw.planning.forms.stages import LinearStage
 
@@ -41,16 +40,13 @@ class Request:
     count: int
     """Legal plans to draw; of every combination, those to try."""
     seed: int = 0
-
-    @cached_property
-    def operator(self) -> Operator:
-        """The product with its operands.  Raises `InputError` for other workloads."""
-        return product_of(self.options)
+    graph: str | None = None
+    """Which of several products; None: there is one."""
 
     @cached_property
     def space(self) -> PlanSpace:
-        """All plans."""
-        return space_of(self.operator, self.config)
+        """All plans of the product.  Raises `InputError` for other workloads, with the reason."""
+        return product_space(self.options, self.config, self.graph)
 
     def batches(self) -> Iterator["Batch"]:
         """The request in parts that do not depend on each other."""

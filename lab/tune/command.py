@@ -20,7 +20,12 @@ from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.workers import lanes_of, parse_executor
 
-__all__ = ["tune"]
+__all__ = ["GraphNameOption", "tune"]
+
+GraphNameOption = Annotated[
+    str | None,
+    typer.Option("--graph", metavar="NAME", help="Which graph, where there are several."),
+]
 
 
 class Oracle(StrEnum):
@@ -56,10 +61,7 @@ def tune(
         Path,
         typer.Option("--storage", metavar="FILE", help="The log: celosia compile --tuned FILE."),
     ],
-    graph_name: Annotated[
-        str | None,
-        typer.Option("--graph", metavar="NAME", help="Which graph, where there are several."),
-    ] = None,
+    graph_name: GraphNameOption = None,
     executor: ExecutorOption = "local:1",
 ) -> None:
     """Search for a better plan of a product or a graph than the compiler's own: docs/tuning.md.

@@ -1,5 +1,6 @@
 """What is tuned: a product, or a graph with its inputs."""
 
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -14,20 +15,18 @@ from celosia.sim.run.options.options import RunOptions
 from celosia.sim.run.report import Measurement
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import silent
+from celosia.sim.support.words import counted
 from celosia.sim.workloads.graph_workloads import GraphJob
 from celosia.sim.workloads.jobs import ProductJob
 from celosia.sim.workloads.models.model_job import ModelJob
 from celosia.sim.workloads.product_workloads import Operator, device_bytes
-from celosia.sim.workloads.workload_kinds import ProductWorkload
-from celosia.sim.workloads.workloads import WORKLOADS
 from celosia.sw.compiler.pipeline import Decide, compile_graph
 from celosia.sw.ir.graph import Graph
 from celosia.sw.models.cases import Case
-from celosia.sw.planning.decisions.decide import only_product
+from celosia.sw.planning.decisions.decide import decide, only_product
 from celosia.sw.planning.forms.plan import Plan
-from celosia.sw.planning.problems import graph_of
 
-__all__ = ["Work", "product_of", "space_of", "work_of", "works_of"]
+__all__ = ["Work", "product_space", "work_of", "works_of"]
 
 _SIMULATOR = "verilator"
 
@@ -71,28 +70,33 @@ def work_of(options: RunOptions, name: str | None = None) -> Work:
     Raises `InputError` where there is no such graph, or several and no name.
     """
     works = works_of(options)
-    if name is None and len(works) == 1:
-        return works[0]
-    for each in works:
-        if each.graph.name == name:
-            return each
-    names = ", ".join(repr(each.graph.name) for each in works)
-    asked = "" if name is None else f"--graph {name}: "
-    raise InputError(f"{asked}{options.workload} has {len(works)} graphs: give --graph, of {names}")
+    graph = _named(options, [each.graph for each in works], name)
+    return next(each for each in works if each.graph is graph)
 
 
-def product_of(options: RunOptions) -> Operator:
-    """The only product of a workload.  Raises `InputError` for other workloads."""
-    if not isinstance(WORKLOADS.get(options.workload), ProductWorkload):
-        raise InputError(f"{options.workload}: it is no product, such as matmul")
-    job = options.job(silent)
-    assert isinstance(job, ProductJob)
-    if len(job.operators) != 1:
-        raise InputError(f"{options.workload}: {len(job.operators)} products; one is taken: matmul")
-    return job.operators[0]
+def product_space(
+    options: RunOptions, config: AcceleratorConfig, name: str | None = None
+) -> PlanSpace:
+    """The plans of a workload's graph of this name, or its only one: a product that MVOUT finishes.
 
-
-def space_of(operator: Operator, config: AcceleratorConfig) -> PlanSpace:
-    """The plans of a product."""
-    graph = graph_of(operator.name, operator.operands.problem)
+    Raises `InputError` as `work_of` does, and for another graph, with the reason.
+    """
+    graph = _named(options, options.job(silent).graphs, name)
+    try:
+        decide(graph, config, options.target.timing)
+    except ValueError as error:
+        raise InputError(f"{options.workload}: it is no product such as matmul: {error}") from None
     return PlanSpace(only_product(graph), graph, config)
+
+
+def _named(options: RunOptions, graphs: Sequence[Graph], name: str | None) -> Graph:
+    if name is None and len(graphs) == 1:
+        return graphs[0]
+    for each in graphs:
+        if each.name == name:
+            return each
+    names = ", ".join(repr(each.name) for each in graphs)
+    asked = "" if name is None else f"--graph {name}: "
+    raise InputError(
+        f"{asked}{options.workload} has {counted(len(graphs), 'graph')}: give --graph, of {names}"
+    )

@@ -1,8 +1,10 @@
 """`celosia mappings`."""
 
 import json
+from pathlib import Path
 
 import pytest
+from onnx import helper
 from typer.testing import CliRunner
 
 from celosia.isa.presets import PRESETS
@@ -12,6 +14,7 @@ from celosia.lab.mappings.samplers import Sampler
 from celosia.sim.cli import app
 from celosia.sim.run.options.options import RunOptions
 from celosia.sim.workloads.details import Matmul
+from tests.sw.frontend.importer.models import floats, model
 
 OPTIONS = RunOptions(workload="matmul", details=Matmul(shape="24x20x36"))
 
@@ -83,6 +86,44 @@ def test_every_plan(tmp_path):
     assert document["count"] == document["combinations"]
 
 
+def dense(*behind):
+    """A file with a product, and operators `behind` it."""
+    made = ["x", *(f"t{number}" for number in range(len(behind))), "y"]
+    nodes = [helper.make_node("MatMul", ["x", "w"], [made[1]])]
+    nodes += [
+        helper.make_node(op, [made[number + 1]], [made[number + 2]])
+        for number, op in enumerate(behind)
+    ]
+    proto = model(nodes, {"x": ["rows", 12]}, ["y"], {"w": floats(12, 9)})
+    Path("m.onnx").write_bytes(proto.SerializeToString())
+
+
+def test_one_of_several_products_is_taken_by_its_name(tmp_path):
+    path = tmp_path / "m.json"
+    words = ("minilm-linears", "--text", "A word.", "--count", "25", "--json", str(path))
+    done = run(*words, "--graph", "FFN 1")
+    assert done.exit_code == 0, done.output
+    document = json.loads(path.read_text())
+    assert (document["count"], document["options"]) == (25, "FFN 1")
+    done = run(*words)
+    assert done.exit_code == 2
+    assert "minilm-linears has 6 graphs: give --graph, of 'Q', 'K'" in done.output
+
+
+def test_what_mvout_does_not_finish_is_refused_with_the_reason(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for behind, reason in (
+        ((), "mvout does not do requantize 1.scale[0:1, 0:9] to int16"),
+        (("Gelu",), "mvout does not do"),
+        (("Sin", "Relu"), "mvout does not do"),
+    ):
+        dense(*behind)
+        done = run("m.onnx", "--dim", "rows=7", "--preset", "tiny", "--count", "25")
+        assert done.exit_code == 2
+        assert "m.onnx: it is no product such as matmul: drain: " in done.output
+        assert reason in done.output
+
+
 @pytest.mark.slow
 def test_some_plans_run_on_the_rtl(tmp_path):
     path = tmp_path / "m.json"
@@ -98,11 +139,12 @@ def test_some_plans_run_on_the_rtl(tmp_path):
     ("words", "message"),
     [
         (["matmul", "--shape", "8x8"], "--shape"),
-        (["softmax"], "it is no product"),
+        (["softmax", "--shape", "4x4"], "it is no product such as matmul: kind: softmax"),
+        (["softmax"], "softmax: give --shape"),
         (["matmul", "--shape", "8x8x8", "--preset", "huge"], "huge"),
         (["matmul", "--shape", "8x8x8", "--set", "dim=3"], "dim"),
         (["matmul", "--shape", "8x8x8", "--output", "x"], "No such option: --output"),
-        (["model.onnx"], "model.onnx: it is no product"),
+        (["model.onnx"], "model.onnx: No such file"),
         (["matmul", "--shape", "8x8x8", "--executor", "remote"], "--executor remote"),
         (["matmul", "--shape", "8x8x8", "--json", "/no/such/m.json"], "/no/such/m.json"),
     ],

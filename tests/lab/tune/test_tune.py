@@ -11,7 +11,7 @@ from celosia.lab.tune.search import SearchPlan, search, trials_until
 from celosia.lab.tune.spaces.plan_space import PlanSpace
 from celosia.lab.tune.trial import Found, Trial, try_plan
 from celosia.lab.tune.tuning_log import DEFAULT, open_log
-from celosia.lab.tune.work import product_of, space_of
+from celosia.lab.tune.work import product_space
 from celosia.sim.devices.devices import open_device
 from celosia.sim.support import cluster
 from celosia.sim.support.errors import EnvironmentProblem
@@ -23,7 +23,7 @@ from tests.support.command_line import invoke, refused
 PRODUCT = ("matmul", "--shape", "9x10x11", "--preset", "tiny")
 THREADS = (Lane(make=lambda: ThreadPoolExecutor(1)),)
 OPTIONS, CONFIG = options_of(PRODUCT)
-SPACE = space_of(product_of(OPTIONS), CONFIG)
+SPACE = product_space(OPTIONS, CONFIG)
 FIRST = Trial(options=OPTIONS, config=CONFIG, oracle="model", strategy=DEFAULT, number=0)
 
 

@@ -9,13 +9,13 @@ from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS, resolve_config
 from celosia.lab.sweep.words import options_of
 from celosia.lab.tune.tuning_log import DEFAULT, Entry, best_known, open_log, tuning_key
-from celosia.lab.tune.work import product_of, space_of
+from celosia.lab.tune.work import product_space
 from celosia.sim.support.problems import InputError, OutputError
 from tests.support.command_line import invoke, refused, right
 
 PRODUCT = ("matmul", "--shape", "9x10x11", "--preset", "tiny")
 OPTIONS, CONFIG = options_of(PRODUCT)
-SPACE = space_of(product_of(OPTIONS), CONFIG)
+SPACE = product_space(OPTIONS, CONFIG)
 TIMING = MemoryTiming()
 KEY = tuning_key(SPACE.graph, CONFIG, TIMING)
 
@@ -60,7 +60,7 @@ def test_a_log_keeps_the_trials_of_each_strategy_in_order(tmp_path):
 
 
 def test_a_key_is_of_all_that_cycles_depend_on():
-    other = space_of(product_of(options_of((*PRODUCT[:2], "9x10x12", *PRODUCT[3:]))[0]), CONFIG)
+    other = product_space(options_of((*PRODUCT[:2], "9x10x12", *PRODUCT[3:]))[0], CONFIG)
     keys = {
         KEY,
         tuning_key(other.graph, CONFIG, TIMING),
