@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from rich.console import Console
 from rich.markup import escape
 
+from celosia.sim.command.outputs.graph_tables import memory_line
 from celosia.sim.run.models.distances import Distance
 from celosia.sim.run.models.model_outcome import ModelOutcome
 from celosia.sim.run.report import Report
@@ -24,6 +25,10 @@ def print_model(console: Console, outcome: ModelOutcome) -> None:
         f"{counted(outcome.placement.macs, 'multiply-accumulate')} are the accelerator's"
         + ("" if time is None else f", and {time.accelerator_share:.2%} of the predicted time")
     )
+    plans = [each.memory_plan for each in outcome.reports]
+    for number, plan in enumerate(plans if len(plans) > 1 else ()):
+        if plan is not None:
+            console.print(f"segment {number}: {memory_line(plan)}")
     if outcome.host:
         listed = ", ".join(f"{count} {op}" for op, count in outcome.host.most_common())
         operators = counted(outcome.host.total(), "operator")

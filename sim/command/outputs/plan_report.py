@@ -1,7 +1,7 @@
 """What `celosia plan` shows: decisions, predicted cycles, and the alternatives."""
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
 from rich.markup import escape
@@ -16,6 +16,7 @@ from celosia.sim.run.report import commit, versions
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.graph_workloads import GraphJob
+from celosia.sim.workloads.models.model_job import ModelJob
 from celosia.sw.compiler.alternatives import GraphPlan, Rejected, plan_graph, plan_product
 from celosia.sw.ir.graph import Graph
 from celosia.sw.planning.decisions.decide import decide, only_product
@@ -50,6 +51,8 @@ class PlannedProgram:
     """The plan with its tactics, as it is compiled."""
     rejected: tuple[Rejected, ...]
     scaled: bool = False
+    nodes: Mapping[str, str] = field(default_factory=dict)
+    """The nodes of a model's file that operators are of."""
 
     def document(self) -> dict[str, Any]:
         """The program's plan as an object for JSON."""
@@ -58,7 +61,8 @@ class PlannedProgram:
             "predicted_cycles": self.predicted_cycles,
             "decisions": [asdict(decision) for decision in self.decisions],
             "operators": [
-                {"name": name, "predicted_cycles": cycles} for name, cycles in self.parts
+                {"name": name, "node": self.nodes.get(name), "predicted_cycles": cycles}
+                for name, cycles in self.parts
             ],
             "rejected": [
                 {
@@ -119,6 +123,11 @@ def plan_workload(options: RunOptions, tell: Progress) -> Plan:
         raise InputError(str(error)) from error
     if isinstance(job, GraphJob):
         programs = tuple(replace(each, name=options.workload) for each in programs)
+    if isinstance(job, ModelJob):
+        programs = tuple(
+            replace(each, nodes={name: segment.node(name) for name, _ in each.parts})
+            for segment, each in zip(job.prepared.model.segments, programs, strict=True)
+        )
     return Plan(options=options, preset=target.preset_name, config=target.config, programs=programs)
 
 
@@ -216,9 +225,12 @@ def plan_tables(plan: Plan) -> Iterator[Table]:
 def _parts_table(program: PlannedProgram) -> Table:
     table = Table(title="Predicted, by operator", title_justify="left")
     table.add_column("operator", overflow="fold")
+    if program.nodes:
+        table.add_column("node", overflow="fold")
     table.add_column("cycles", justify="right")
     for name, cycles in program.parts:
-        table.add_row(escape(name), f"{cycles:,}")
+        nodes = [escape(program.nodes[name])] if program.nodes else []
+        table.add_row(escape(name), *nodes, f"{cycles:,}")
     return table
 
 

@@ -47,6 +47,9 @@ class ModelOutcome(Outcome):
             "saturated": dict(self.saturated),
             "host": dict(self.host),
             "notes": list(self.notes),
+            "memory_plans": [
+                each.memory_plan.document() for each in self.reports if each.memory_plan
+            ],
         }
 
 

@@ -149,15 +149,17 @@ class ModelRunner:
         return values, self._report(number, measured, time.perf_counter() - start)
 
     def _report(self, number: int, measured: GraphMeasurement, seconds: float) -> Report:
-        program, operators = measured.program, self.prepared.model.segments[number].operators
-        groups = [
-            replace(group, name=operators.get(group.name.split(".")[0], group.name))
-            for group in measured.groups
-        ]
+        program, segment = measured.program, self.prepared.model.segments[number]
+        groups = [replace(group, name=segment.node(group.name)) for group in measured.groups]
+        whole = measured.whole
+        if (found := whole.executed) is not None:
+            places = {name: segment.place(name) for name in {*found.operators} if name}
+            named = [places.get(name, name) for name in found.operators]
+            whole = replace(whole, executed=replace(found, operators=named))
         return Report(
             setting=setting_of(self.options, self.options.target.preset_name, self.config),
             operators=tuple(groups),
-            whole=measured.whole,
+            whole=whole,
             on_chip=program.on_chip,
             memory_plan=program.compiled.memory,
             rounded_scales=rounded_scales([program.graph], self.config),

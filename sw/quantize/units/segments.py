@@ -133,6 +133,12 @@ class Segment:
         """The node of the model's file that an operator or a tensor belongs to."""
         return self.operators.get(self.unit(name), name)
 
+    def place(self, operator: str) -> str:
+        """An operator's node, and what it is of it, if it is not all."""
+        unit = self.unit(operator)
+        part = operator.removeprefix(unit).removeprefix(".")
+        return ": ".join(each for each in (self.operators.get(unit, unit), part) if each)
+
 
 def plan_segments(graph: FloatGraph, units: Units, sums: Collection[str] = frozenset()) -> Segments:
     """The segments of a graph behind `recognize`, whose units are known.

@@ -1,5 +1,6 @@
 """Files of models stand where names of workloads do: each command, of one and two segments."""
 
+import json
 import pickle
 import re
 from pathlib import Path
@@ -115,7 +116,9 @@ def test_a_run_is_followed_and_explained(words, count):
     document = ran(*words, *TINY, "--profile", "--trace", "run.pftrace")
     assert document["mismatches"] == 0
     assert Path("run.pftrace").stat().st_size > 1000
-    assert len(document["profile"]["operators"]) >= count
+    named = [name for name in document["profile"]["operators"] if name]
+    assert len(named) >= count
+    assert all("(MatMul)" in name or "(Relu)" in name for name in named)
     assert document["cycles"] == pytest.approx(document["predicted_cycles"], rel=0.1)
     assert document["changes"], "other hardware was asked about"
     assert f"{words[0]} took" in right("explain", "run.json").stdout
@@ -225,10 +228,27 @@ def test_programs_of_another_compiler_are_compiled_anew(words, monkeypatch):
     assert found["mismatches"] == 0
 
 
-def test_tensors_that_share_memory_are_placed_anew(words):
+def test_tensors_that_share_memory_are_placed_anew(words, count):
     np.savez("x.npz", x=np.ones((9, 12), np.float32))
     right("build", *words, *TINY, "-o", "saved.plan")
-    assert ran("saved.plan", *FAST, "--input", "x.npz", "--reuse-memory")["mismatches"] == 0
+    found = ran("saved.plan", *FAST, "--input", "x.npz", "--reuse-memory")
+    assert found["mismatches"] == 0
+    assert len(found["memory_plans"]) == count
+    # All but the results, which are int32 or int16, may stand where others stood.
+    assert all(each["fixed_bytes"] > 9 * 12 * 2 for each in found["memory_plans"])
+    assert (found["memory_plan"] is None) == (count > 1)
+    assert ran("saved.plan", *FAST, "--input", "x.npz")["memory_plans"] == []
+
+
+def test_operators_of_a_plan_have_the_nodes_of_the_file(words, count):
+    right("plan", *words, *TINY, "--json", "plan.json")
+    programs = json.loads(Path("plan.json").read_text())["programs"]
+    nodes = [each["node"] for program in programs for each in program["operators"]]
+    assert len(programs) == count
+    assert all(node.endswith(("(MatMul)", "(Relu)")) for node in nodes)
+    right("plan", "softmax", "--shape", "4x4", *TINY, "--json", "plan.json")
+    (program,) = json.loads(Path("plan.json").read_text())["programs"]
+    assert [each["node"] for each in program["operators"]] == [None]
 
 
 def test_a_model_is_swept_and_its_workers_need_no_file(words, count):
