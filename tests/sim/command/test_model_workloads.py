@@ -5,6 +5,7 @@ import pickle
 import re
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from celosia.sw.compiler import passes, pipeline
 from celosia.sw.planning.forms.text import parse_plan
 from tests.support.command_line import refused, right, valid
 from tests.sw.frontend.importer.models import floats, model
+from tests.sw.quantize.graphs.files.test_saved_file import written
 
 TINY = ("--preset", "tiny")
 FAST = (*TINY, "--sim", "functional")
@@ -238,6 +240,27 @@ def test_tensors_that_share_memory_are_placed_anew(words, count):
     assert all(each["fixed_bytes"] > 9 * 12 * 2 for each in found["memory_plans"])
     assert (found["memory_plan"] is None) == (count > 1)
     assert ran("saved.plan", *FAST, "--input", "x.npz")["memory_plans"] == []
+
+
+@pytest.mark.parametrize(
+    ("part", "change", "reason"),
+    [
+        ("ring", lambda data: data[:-24], "command "),
+        ("ring", lambda data: data[:-1], "not a whole number of"),
+        ("ops", lambda data: data[:9], "line 1, column "),
+        ("ops", lambda data: data.replace(b"store", b"load", 1), "line "),
+    ],
+)
+def test_a_program_that_is_not_the_plans_is_refused(part, change, reason):
+    np.savez("x.npz", x=np.ones((9, 12), np.float32))
+    right("build", "one.onnx", "--dim", "rows=9", *TINY, "-o", "saved.plan")
+    with ZipFile("saved.plan") as archive:
+        members = {name: archive.read(name) for name in archive.namelist() if name != "digest"}
+    name = f"programs/0/0/{part}"
+    written(Path("saved.plan"), members | {name: change(members[name])})
+    words = ("run", "saved.plan", *FAST, "--input", "x.npz")
+    refused("saved.plan: program of segment 0: ", *words)
+    refused(reason, *words)
 
 
 def test_operators_of_a_plan_have_the_nodes_of_the_file(words, count):
