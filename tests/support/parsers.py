@@ -148,6 +148,8 @@ def _fuzz(name: str, place: str, arguments: list[str]) -> None:
         "sw.frontend.importer.import_model",
         "sw.frontend.importer.source.model_file",
         "sw.quantize.encoders.encoder_file",
+        "sw.quantize.graphs.files.formats_document",
+        "sw.quantize.graphs.files.graph_document",
         "sim.reporting.run_file",
         "sim.reporting.run_schema",
         "sim.reporting.run_facts",

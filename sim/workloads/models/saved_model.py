@@ -54,7 +54,7 @@ def load_prepared(path: Path) -> tuple[Prepared, ...]:
     try:
         loaded = load_model(path)
         version, found = loaded.setting.get("celosia"), loaded.setting.get("profiles")
-        if version is None and found is None:
+        if version is None or found is None:
             raise InputError(
                 f"{path}: is an encoder that Python has saved: `celosia run encoder --model {path} "
                 "--text TEXT` takes it"
