@@ -41,6 +41,7 @@ def formats_document(formats: Formats, saved: SavedFile) -> dict[str, Any]:
         "curves": {name: [each.function, each.alpha] for name, each in formats.curves.items()},
         "stored": sorted(formats.stored),
         "notes": list(formats.notes),
+        "sums": sorted(formats.sums),
         "alike_heads": formats.alike_heads,
     }
 
@@ -63,6 +64,7 @@ def read_formats(found: Mapping[str, Any], saved: SavedFile) -> Formats:
         curves={name: Computed(*curve) for name, curve in found["curves"].items()},
         stored=frozenset(found["stored"]),
         notes=tuple(map(str, found["notes"])),
+        sums=frozenset(found["sums"]),
         alike_heads=found["alike_heads"] is True,
     )
     for form, each in formats.forms.items():

@@ -30,8 +30,9 @@ def refuse(message, **changes):
 
 
 def test_formats_are_read_as_they_were_written():
-    found = read(stored=frozenset({"0.context"}), notes=("a note",))
+    found = read(stored=frozenset({"0.context"}), notes=("a note",), sums=frozenset({"0.sum"}))
     assert (found.stored, found.notes) == ({"0.context"}, ("a note",))
+    assert found.sums == {"0.sum"}
     assert (found.curves, found.alike_heads) == (FORMATS.curves, True)
     for form, each in FORMATS.forms.items():
         assert (found.forms[form].steps == each.steps).all()
