@@ -1,26 +1,32 @@
 """The command line: the commands of a table, and those that other packages add."""
 
+from importlib import metadata
 from typing import Annotated
 
 import typer
 
-from celosia.sim.command.entries import Commands, add_commands
+from celosia.sim.command.entries import Commands
 from celosia.sim.commands import COMMANDS
-from celosia.sim.run.report import versions
 from celosia.sim.support.extensions import extensions
 from celosia.sim.support.guard import run_guarded
 
 __all__ = ["app", "main"]
 
+
+class _All(Commands):
+    """The commands of all packages."""
+
+    table = (*COMMANDS, *(each for more in extensions("commands").values() for each in more))
+
+
 app = typer.Typer(
     name="celosia",
-    cls=Commands,
+    cls=_All,
     help="A transformer accelerator: its simulators, its compiler and its RTL.",
     epilog="Exit code 0: right; 1: wrong; 2: bad input, or something is missing; 130: interrupted.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-add_commands(app, [*COMMANDS, *(each for more in extensions("commands").values() for each in more)])
 
 
 def main() -> None:
@@ -30,7 +36,7 @@ def main() -> None:
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"celosia {versions()['celosia']}")
+        typer.echo(f"celosia {metadata.version('celosia')}")
         raise typer.Exit
 
 

@@ -1,6 +1,6 @@
 """`celosia doctor` and `celosia docs`: what this machine has, and what a checkout holds."""
 
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
@@ -12,15 +12,16 @@ from celosia.sim.support.checkout import checkout_root
 from celosia.sim.support.display import table_console
 from celosia.sim.support.guard import BAD_INPUT, WRONG
 from celosia.sim.support.output import check_destination, write_file
-from celosia.sim.verilator.doctor import REQUIRE_VARIABLE, doctor_document, examine
+from celosia.sim.verilator.doctor import doctor_document, examine
 
-__all__ = ["DOCTOR_EPILOG", "docs", "doctor"]
-
-DOCTOR_EPILOG: Final = f"{REQUIRE_VARIABLE}=NAME,NAME makes the absence of these tools a failure."
+__all__ = ["docs", "doctor"]
 
 
 def doctor(*, json: JsonOption = None) -> None:
-    """Show which tools this machine has, and which package has the rest."""
+    """Show which tools this machine has, and which package has the rest.
+
+    CELOSIA_REQUIRE=NAME,NAME makes the absence of these tools a failure.
+    """
     check_destination(json)
     findings = examine()
     table_console(json).print(doctor_table(findings))

@@ -1,17 +1,22 @@
-"""What a command is, the groups in which commands are shown, and how they join a command line."""
+"""What a command is, the groups in which commands are shown, and how they join a command line.
 
-from collections.abc import Callable, Mapping, Sequence
+A command line of thirty commands runs one of them: each is imported when it is asked for.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final
+from importlib import import_module
+from typing import Any, ClassVar, Final
 
 import typer
+import typer.main
 from typer.core import TyperGroup
 
 from celosia.sim.command.options.spelling import plain_message, refused_value
 from celosia.sim.support.guard import guarded
 
-__all__ = ["ANY", "Command", "Commands", "Panel", "add_commands"]
+__all__ = ["ANY", "Command", "Commands", "Panel"]
 
 ANY: Final = {"allow_extra_args": True, "ignore_unknown_options": True}
 """Settings of a command that reads the rest of its arguments as those of another one."""
@@ -33,15 +38,25 @@ class Command:
 
     name: str
     panel: Panel
-    does: Callable[..., None] | typer.Typer
-    """What is called; what it raises becomes a message and an exit code (`guarded`)."""
+    does: str
+    """The function that is called, as ``module:name``, or the `typer.Typer` that is the group.
+
+    What it raises becomes a message and an exit code (`guarded`).
+    """
     settings: Mapping[str, Any] = field(default_factory=dict)
     """The settings of its context."""
-    epilog: str | None = None
 
 
 class Commands(TyperGroup):
     """A group of commands, whose messages about values are sentences."""
+
+    table: ClassVar[Sequence[Command]] = ()
+    """All commands; a class for each command line."""
+
+    def __init__(self, **settings: Any):
+        super().__init__(**settings)
+        found: Any = _Found({each.name: each for each in self.table})
+        self.commands = found
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; what it says of a value is said plainly."""
@@ -54,21 +69,40 @@ class Commands(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         """The names: panel by panel, and as they joined within one."""
         panels = list(Panel)
-        return sorted(
-            super().list_commands(ctx),
-            key=lambda name: panels.index(Panel(self.commands[name].rich_help_panel)),  # pyright: ignore[reportAttributeAccessIssue]
-        )
+        return [each.name for each in sorted(self.table, key=lambda one: panels.index(one.panel))]
 
 
-def add_commands(app: typer.Typer, commands: Sequence[Command]) -> None:
-    """Add commands to a command line."""
-    for each in commands:
-        if isinstance(each.does, typer.Typer):
-            app.add_typer(each.does, name=each.name, rich_help_panel=each.panel)
-        else:
-            app.command(
-                each.name,
-                context_settings=dict(each.settings),
-                epilog=each.epilog,
-                rich_help_panel=each.panel,
-            )(guarded(each.does))
+class _Found(Mapping[str, Any]):
+    """Commands by name, imported when they are asked for."""
+
+    def __init__(self, table: Mapping[str, Command]):
+        self._table = table
+        self._made: dict[str, Any] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._made:
+            self._made[name] = _made(self._table[name])
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._table)
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+
+def _made(command: Command) -> Any:
+    """What the library behind the command line makes of a command."""
+    app = typer.Typer()
+    app.callback()(lambda: None)  # A group, although it has one command alone.
+    module, name = command.does.split(":")
+    does = getattr(import_module(module), name)
+    if isinstance(does, typer.Typer):
+        app.add_typer(does, name=command.name, rich_help_panel=command.panel)
+    else:
+        app.command(
+            command.name,
+            context_settings=dict(command.settings),
+            rich_help_panel=command.panel,
+        )(guarded(does))
+    return typer.main.get_group(app).commands[command.name]
