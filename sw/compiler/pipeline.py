@@ -9,12 +9,21 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 from celosia.sw.compiler.choose import choose
 from celosia.sw.compiler.compiled import CompiledGraph
-from celosia.sw.compiler.passes import Check, Compress, Encode, Expand, Pass, Schedule, planned
+from celosia.sw.compiler.passes import (
+    Check,
+    Compress,
+    Encode,
+    Expand,
+    Pass,
+    Schedule,
+    planned,
+    predict,
+)
 from celosia.sw.compiler.refine import refine
 from celosia.sw.ir.graph import Graph
 from celosia.sw.planning.choices import DEFAULT, Choices
 from celosia.sw.planning.decisions.decide import decide
-from celosia.sw.planning.forms.plan import Plan
+from celosia.sw.planning.forms.plan import Plan, only_stage
 from celosia.sw.planning.rules.verify import PlanError, machine_of
 
 __all__ = ["PASSES", "Decide", "compile_graph", "find_plan", "passes"]
@@ -23,12 +32,19 @@ __all__ = ["PASSES", "Decide", "compile_graph", "find_plan", "passes"]
 def find_plan(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None = None) -> Plan:
     """The plan that is expected to be fastest for a verified `graph`, of those that are compared.
 
-    One of a product alone that MVOUT can finish is cut by the search of these.  Raises `ValueError`
-    that names the operator for what the accelerator cannot do.
+    One of a product alone is cut by the search of these; where transforms finish it, there also are
+    the cuts of other graphs.  Raises `ValueError` that names the operator for what the accelerator
+    cannot do.
     """
+    found: list[Plan] = []
     with suppress(PlanError):
-        return refine(decide(graph, config, timing), graph, config, timing)
-    return planned(graph, config, choose(graph, config, timing))
+        found.append(refine(decide(graph, config, timing), graph, config, timing))
+        if only_stage(found[0]).drain.by == "mvout":
+            return found[0]
+    found.append(planned(graph, config, choose(graph, config, timing)))
+    if len(found) == 1:
+        return found[0]
+    return min(found, key=lambda plan: predict(graph, config, plan, timing).cycles)
 
 
 @dataclass(frozen=True)

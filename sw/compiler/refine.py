@@ -8,6 +8,7 @@ and the timeline too slow to rank all plans: it decides among a few here.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import product
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
@@ -35,7 +36,17 @@ def refine(
         return plan
 
     search = _Search(plan, graph, config, timing)
-    return replace(plan, stages=(search.improved(stage),))
+    found = [search.improved(stage, _widths(stage))]
+    if stage.drain.by == "transform":  # The first block leaves the sooner, the fewer tiles.
+        tiles = sum(stage.tiles)
+        found.append(
+            search.improved(stage, [balanced(tiles, -(-tiles // few)) for few in (1, 2, 3)])
+        )
+    plans = [replace(plan, stages=(each,)) for each in found]
+    if len(plans) == 1:
+        return plans[0]
+    plans += [replace(each, scheduler="need") for each in plans]
+    return min(plans, key=lambda each: predict(graph, config, each, timing).cycles)
 
 
 class _Search:
@@ -48,11 +59,12 @@ class _Search:
         self.known: dict[LinearStage, int | None] = {}
         """The expected cycles of each stage; None: it is not legal."""
 
-    def improved(self, stage: LinearStage) -> LinearStage:
-        """The best stage of those that are compared."""
-        best = self._best([stage, *self._cuts(stage)])
+    def improved(self, stage: LinearStage, widths: Iterable[tuple[int, ...]]) -> LinearStage:
+        """The best stage of those that are compared, with its blocks or such of these `widths`."""
+        best = self._best([stage, *self._cuts(stage, widths)])
         best = self._best([best, *_pieces(best, stage)])
-        return self._best([best, *_tails(best)])
+        best = self._best([best, *_tails(best)])
+        return self._best([best, *_transformed(best)])
 
     def _best(self, stages: Iterable[LinearStage]) -> LinearStage:
         """The first of those that are expected to take the fewest cycles."""
@@ -69,10 +81,9 @@ class _Search:
                 self.known[stage] = None
         return self.known[stage]
 
-    def _cuts(self, stage: LinearStage) -> Iterator[LinearStage]:
+    def _cuts(self, stage: LinearStage, widths: Iterable[tuple[int, ...]]) -> Iterator[LinearStage]:
         """Few rows in the first and in the last block, or one tile in the last; small pieces."""
-        tiles, half = sum(stage.tiles), self.config.accumulator_rows // 2
-        widths: list[tuple[int, ...]] = [stage.tiles, (tiles,), *[(tiles - 1, 1)] * (tiles > 1)]
+        half = self.config.accumulator_rows // 2
         for wide in dict.fromkeys(widths):
             *_, last = wide
             most = half // max(wide) // self.config.dim
@@ -86,6 +97,12 @@ class _Search:
                     w=replace(stage.w, columns=1, keep=True),
                     parts=_parts(last),
                 )
+
+
+def _widths(stage: LinearStage) -> list[tuple[int, ...]]:
+    """The blocks of columns as they are, all at once, or the last tile apart."""
+    tiles = sum(stage.tiles)
+    return [stage.tiles, (tiles,), *[(tiles - 1, 1)] * (tiles > 1)]
 
 
 def _heights(stage: LinearStage, dim: int, most: int) -> Iterable[tuple[int, ...]]:
@@ -114,6 +131,16 @@ def _tails(stage: LinearStage) -> Iterator[LinearStage]:
     """The last block at once, or its last tile apart."""
     yield replace(stage, parts=())
     yield replace(stage, parts=_parts(stage.tiles[-1]))
+
+
+def _transformed(stage: LinearStage) -> Iterator[LinearStage]:
+    """Where transforms take the sums: others that leave together, other orders and pieces."""
+    if stage.drain.by == "mvout":
+        return
+    orders = ("rows", "cols") if len(stage.rows) > 1 and len(stage.tiles) > 1 else (stage.outer,)
+    for outer, k, tiles in product(orders, (1, 2, 4), (1, 2, 4, 8)):
+        drain, w = replace(stage.drain, tiles=tiles), replace(stage.w, k_tiles=k)
+        yield replace(stage, outer=outer, w=w, drain=drain)
 
 
 def _parts(tiles: int) -> tuple[int, ...]:

@@ -33,7 +33,7 @@ def describe_product(plan: Plan, config: AcceleratorConfig) -> Iterator[tuple[st
     a, w, last = stage.a, stage.w, "+".join(map(str, stage.parts)) or "at once"
     blocks = f"rows {_runs(stage.rows)}, tiles {_runs(stage.tiles)}"
     yield "blocks", f"{blocks}, {stage.outer} outermost"
-    pieces = f"pieces of {a.tiles} tiles (first {a.first})"
+    pieces = f"pieces of {a.tiles or w.k_tiles} tiles (first {a.first or a.tiles or w.k_tiles})"
     yield "A", f"{pieces}, {_kept(a.keep)}, {_ring(plan.rings[a.ring])}"
     pieces = f"pieces of {w.k_tiles}x{w.columns} tiles"
     yield "B", f"{pieces}, {_kept(w.keep)}, {_ring(plan.rings[w.ring])}"

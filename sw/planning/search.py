@@ -11,8 +11,9 @@ from typing import Literal
 from celosia.isa.config import AcceleratorConfig
 from celosia.sw.ir.graph import Graph, MatMul
 from celosia.sw.planning.cuts import Cut, cuts
+from celosia.sw.planning.finish import ProductFinish
 from celosia.sw.planning.forms.plan import Plan, RingPlan
-from celosia.sw.planning.forms.stages import LinearStage, PiecesOfA, PiecesOfW, SumsDrain
+from celosia.sw.planning.forms.stages import LinearStage, PiecesOfA, PiecesOfW
 from celosia.sw.planning.queues import loads_ahead
 from celosia.sw.planning.rules.verify import machine_of
 
@@ -25,10 +26,11 @@ Spans = tuple[tuple[int, int], ...]
 
 def product_plans(op: MatMul, graph: Graph, config: AcceleratorConfig) -> Iterator[Plan]:
     """All plans of the only operator of `graph` that are compared; at least one."""
+    finish = ProductFinish(op, graph, config)
     for cut in cuts(op, config):
         for outer in _orders(cut):
-            if kept := _longest_kept(cut, outer, config):
-                yield from _Plans(op, graph, config, cut, kept).plans()
+            if kept := _longest_kept(cut, outer, finish):
+                yield from _Plans(finish, cut, kept).plans()
 
 
 @dataclass(frozen=True)
@@ -52,12 +54,16 @@ def _orders(cut: Cut) -> tuple[Order, ...]:
     return ("rows", "cols") if len(cut.rows) > 1 and len(cut.tiles) > 1 else ("rows",)
 
 
-def _longest_kept(cut: Cut, outer: Order, config: AcceleratorConfig) -> _Kept | None:
+def _longest_kept(cut: Cut, outer: Order, finish: ProductFinish) -> _Kept | None:
     """As much as fits of what is needed again, B rather than A; None: not even that is loaded."""
     for b in (True, False) if len(cut.rows) > 1 else (False,):
         for a in (True, False) if len(cut.tiles) > 1 else (False,):
             needed = _needed(cut, outer, a, b)
-            kept = _Kept(outer, a, b, _spans(cut, config, needed[0] if a else None))
+            spans_a, spans_b = _spans(cut, finish.config, needed[0] if a else None)
+            *others, (first, rows) = spans_b
+            if rows - finish.rows < cut.b_rows:
+                continue
+            kept = _Kept(outer, a, b, (spans_a, (*others, (first, rows - finish.rows))))
             room = kept.pieces(cut)
             if room[0] >= needed[0] and room[1] >= needed[1]:
                 return kept
@@ -105,15 +111,13 @@ def _banks(banks: range, rows: int) -> Spans:
 class _Plans:
     """The plans with a cut, and with what is kept."""
 
-    op: MatMul
-    graph: Graph
-    config: AcceleratorConfig
+    finish: ProductFinish
     cut: Cut
     kept: _Kept
 
     def plans(self) -> Iterator[Plan]:
         """A plan for each way in which the first and the last block may be done."""
-        cut, op = self.cut, self.op
+        cut, op, config = self.cut, self.finish.op, self.finish.config
         firsts = [cut.a_tiles]
         shared = len(cut.rows) > 1  # Other row blocks may meet the same pieces of B.
         if cut.a_tiles > 1 and not op.b_transposed and (cut.b_k_tiles == 1 or not shared):
@@ -123,18 +127,16 @@ class _Plans:
             for parts in dict.fromkeys(((), self._parts())):
                 stage = replace(whole, a=replace(whole.a, first=first), parts=parts)
                 yield Plan(
-                    graph=self.graph.name,
-                    machine=machine_of(self.config),
+                    graph=self.finish.graph.name,
+                    machine=machine_of(config),
                     rings=self._rings(),
                     stages=(stage,),
                 )
 
     def _stage(self) -> LinearStage:
-        cut, kept, op, config = self.cut, self.kept, self.op, self.config
-        sums = self.graph.tensors[op.out.tensor].type == "int32"
-        together = config.max_accumulator_blocks if sums else config.max_blocks
+        cut, kept = self.cut, self.kept
         return LinearStage(
-            op=op.name,
+            op=self.finish.op.name,
             rows=cut.rows,
             tiles=cut.tiles,
             outer=kept.outer,
@@ -143,24 +145,18 @@ class _Plans:
                 ring="b", k_tiles=cut.b_k_tiles, columns=cut.b_n_tiles, pieces=1, keep=kept.b
             ),
             sums="sums",
-            drain=SumsDrain(
-                by="mvout",
-                tiles=min(together, sum(cut.tiles)),
-                parameters="" if op.bias is None else "bias",
-            ),
+            drain=self.finish.drain(max(cut.rows), sum(cut.tiles)),
         )
 
     def _rings(self) -> dict[str, RingPlan]:
-        half = self.config.accumulator_rows // 2
+        half = self.finish.config.accumulator_rows // 2
         a, b = self.kept.spans
-        rings = {
+        return {
             "a": RingPlan(space="scratchpad", spans=a),
             "b": RingPlan(space="scratchpad", spans=b),
             "sums": RingPlan(space="accumulator", spans=((0, half), (half, half))),
+            **self.finish.rings,
         }
-        if self.op.bias is not None:
-            rings["bias"] = RingPlan(space="parameters", spans=((0, self.config.parameter_rows),))
-        return rings
 
     def _parts(self) -> tuple[int, ...]:
         """Parts of the last block, each drained while the next is computed; () if they do not fit.

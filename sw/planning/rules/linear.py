@@ -18,7 +18,7 @@ from celosia.sw.planning.forms.stages import LinearStage, SumsDrain
 from celosia.sw.planning.rules.common import Rule, StageRules
 from celosia.sw.planning.rules.norm import norm_rules
 
-__all__ = ["drain_rules", "linear_rules"]
+__all__ = ["drain_rules", "linear_rules", "mvout_finishes"]
 
 
 def linear_rules(
@@ -75,13 +75,13 @@ def _loops(
         yield "loops", alike, f"{op} takes blocks of rows, one after the other, and all of K"
 
 
-def _mvout_finishes(op: MatMul | Transform, rules: StageRules) -> bool:
-    """Whether a store of sums makes the results of `op`."""
+def mvout_finishes(op: MatMul | Transform, out: str) -> bool:
+    """Whether a store of sums makes the results of `op`, of type `out`."""
     match op.finish:
         case Sums():
             return True
         case Requantize(float() | int(), 0):
-            return rules.type(op.out) == "int8"
+            return out == "int8"
         case _:
             return False
 
@@ -127,7 +127,7 @@ def _mvout_rules(
     """The rules of stores that finish blocks of so many tiles of sums."""
     out, copies = rules.type(op.out), getattr(op, "copies", ())
     text = f"{drain.by} does not do {op.finish} to {out}"
-    yield "drain", _mvout_finishes(op, rules), text
+    yield "drain", mvout_finishes(op, out), text
     yield "copies", not copies, f"{drain.by} writes no rows a second time"
     names = (drain.results, drain.residuals)
     yield "drain", not any(names), f"mvout takes no such rings, but {names} are given"

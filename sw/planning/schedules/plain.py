@@ -1,18 +1,24 @@
 """The plan of a product alone that decides nothing."""
 
+from dataclasses import replace
+
 from celosia.isa.config import AcceleratorConfig
-from celosia.sw.ir.graph import Graph, MatMul, Requantize, Sums
+from celosia.sw.ir.graph import Graph, MatMul
+from celosia.sw.planning.finish import ProductFinish
 from celosia.sw.planning.forms.plan import Plan, RingPlan
-from celosia.sw.planning.forms.stages import LinearStage, PiecesOfA, PiecesOfW, SumsDrain
-from celosia.sw.planning.rules.verify import PlanError, machine_of, verify_plan
+from celosia.sw.planning.forms.stages import LinearStage, PiecesOfA, PiecesOfW
+from celosia.sw.planning.rules.common import SHARES
+from celosia.sw.planning.rules.verify import machine_of, verify_plan
 
 __all__ = ["plain_product"]
 
 
 def plain_product(op: MatMul, graph: Graph, config: AcceleratorConfig) -> Plan:
-    """One row, one tile, one piece of each operand.  Raises `PlanError` if MVOUT is no finish."""
-    if not isinstance(op.finish, Sums | Requantize):
-        raise PlanError("kind", op.name, f"{op.finish} is not what MVOUT does")
+    """One row, one tile, one piece of each operand.
+
+    Raises `PlanError` for a finish that is more than a transform of each element.
+    """
+    finish = ProductFinish(op, graph, config)
     tiles, bank = -(-op.out.cols // config.dim), config.scratchpad_bank_rows
     stage = LinearStage(
         op=op.name,
@@ -21,18 +27,19 @@ def plain_product(op: MatMul, graph: Graph, config: AcceleratorConfig) -> Plan:
         a=PiecesOfA(ring="a", tiles=1, first=1, keep=False),
         w=PiecesOfW(ring="b", k_tiles=1, columns=1, pieces=1, keep=False),
         sums="sums",
-        drain=SumsDrain(by="mvout", tiles=1, parameters="" if op.bias is None else "bias"),
+        drain=finish.drain(1, 1),
     )
     half, sums = config.scratchpad_banks // 2 * bank, config.accumulator_rows
-    rest = config.scratchpad_rows - half
+    rest = config.scratchpad_rows - half - finish.rows
     rings = {
         "a": RingPlan(space="scratchpad", spans=((0, half),), step=half),
         "b": RingPlan(space="scratchpad", spans=((half, rest),), step=rest),
         "sums": RingPlan(space="accumulator", spans=((0, sums),), step=sums),
     }
-    if op.bias is not None:
-        rows = config.parameter_rows
-        rings["bias"] = RingPlan(space="parameters", spans=((0, rows),), step=rows)
+    for name, ring in finish.rings.items():
+        # A bias and scales stand beside each other, in three shares for two kinds.
+        share = ring.least if finish.by_stores else ring.least // SHARES
+        rings[name] = replace(ring, step=share)
     plan = Plan(
         graph=graph.name,
         machine=machine_of(config),

@@ -11,10 +11,10 @@ from celosia.sw.ir.graph import Activation, Requantize, Tensor
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.planning.decisions.decide import decide
-from celosia.sw.planning.forms.plan import RingPlan
+from celosia.sw.planning.forms.plan import RingPlan, only_stage
 from celosia.sw.planning.forms.stages import LinearStage
 from celosia.sw.planning.forms.text import parse_plan, print_plan
-from celosia.sw.planning.rules.verify import PlanError, verify_plan
+from celosia.sw.planning.rules.verify import PlanError, machine_of, verify_plan
 from tests.sw.scheduling.products import product_graph
 from tests.sw.scheduling.test_product import works
 
@@ -166,7 +166,13 @@ def test_stages_are_in_the_order_of_what_they_share(shared):
         decide(graph, CONFIG)
 
 
-def test_a_finish_that_mvout_does_not_do_is_refused():
+def test_a_finish_that_mvout_does_not_do_is_a_transforms_where_there_are_any():
     (op,) = GRAPH.ops
+    graph = replace(GRAPH, ops=(replace(op, finish=Activation("gelu", 1.0, 1.0)),))
     with pytest.raises(PlanError, match=r"^drain: stage product: mvout does not do gelu"):
-        decide(replace(GRAPH, ops=(replace(op, finish=Activation("gelu", 1.0, 1.0)),)), CONFIG)
+        verify_plan(PLAN, graph, CONFIG)
+    plan = decide(graph, CONFIG)
+    assert only_stage(plan).drain.by == "transform"
+    gemmini = resolve_config("base", ("normalization=false",))
+    with pytest.raises(PlanError, match=r"^drain: stage product: transform is not how"):
+        verify_plan(replace(plan, machine=machine_of(gemmini)), graph, gemmini)

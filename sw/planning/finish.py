@@ -1,0 +1,72 @@
+"""How the sums of a product alone leave: by stores that finish them, or by way of transforms."""
+
+from dataclasses import dataclass
+
+from celosia.isa.config import AcceleratorConfig
+from celosia.sw.ir.graph import Activation, Graph, MatMul, Requantize, View
+from celosia.sw.planning.forms.plan import RingPlan
+from celosia.sw.planning.forms.stages import SumsDrain
+from celosia.sw.planning.rules.common import ELEMENT_BYTES, SHARES
+from celosia.sw.planning.rules.linear import mvout_finishes
+from celosia.sw.planning.rules.verify import PlanError
+
+__all__ = ["ProductFinish"]
+
+
+@dataclass(frozen=True)
+class ProductFinish:
+    """The finish of the only operator of `graph`."""
+
+    op: MatMul
+    graph: Graph
+    config: AcceleratorConfig
+
+    @property
+    def by_stores(self) -> bool:
+        """Whether stores make the results."""
+        return mvout_finishes(self.op, self._type)
+
+    @property
+    def rows(self) -> int:
+        """Rows at the end of the scratchpad that are for the results of transforms.
+
+        Raises `PlanError` for a finish that is more than a transform of each element.
+        """
+        if self.by_stores:
+            return 0
+        if isinstance(self.op.finish, Requantize | Activation):
+            return self.config.scratchpad_bank_rows // 2
+        raise PlanError("drain", self.op.name, f"{self.op.finish} is more than a transform")
+
+    def drain(self, rows: int, tiles: int) -> SumsDrain:
+        """Blocks of at most `rows` rows and so many tiles of columns leave as soon as they can."""
+        parameters = "bias" if self._kinds else ""
+        if self.by_stores:
+            sums, config = self._type == "int32", self.config
+            most = config.max_accumulator_blocks if sums else config.max_blocks
+            return SumsDrain(by="mvout", tiles=min(most, tiles), parameters=parameters)
+        fit = self.rows // (2 * rows * ELEMENT_BYTES[self._type])
+        most = min(fit, self.config.max_blocks, self.config.parameter_rows // SHARES, tiles)
+        return SumsDrain(tiles=max(1, most), parameters=parameters, results="results")
+
+    @property
+    def rings(self) -> dict[str, RingPlan]:
+        """The rings of results and of parameters, as far as there are any."""
+        end, rings = self.config.scratchpad_rows, dict[str, RingPlan]()
+        if self.rows:
+            span = end - self.rows, self.rows
+            rings["results"] = RingPlan(space="scratchpad", spans=(span,))
+        if self._kinds:
+            span = 0, self.config.parameter_rows
+            rings["bias"] = RingPlan(space="parameters", spans=(span,))
+        return rings
+
+    @property
+    def _type(self) -> str:
+        return self.graph.tensors[self.op.out.tensor].type
+
+    @property
+    def _kinds(self) -> int:
+        """Kinds of parameters: a bias, and scales of columns."""
+        scaled = isinstance(getattr(self.op.finish, "scale", None), View)
+        return (self.op.bias is not None) + scaled
