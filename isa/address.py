@@ -1,7 +1,6 @@
 """Local addresses: rows of the scratchpad and of the accumulator, as instructions name them."""
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
 __all__ = [
@@ -26,8 +25,6 @@ ROW_BITS: Final = 26
 
 _ROW_LIMIT: Final = 1 << ROW_BITS
 _NORM_LIMIT: Final = 1 << NORM_BITS
-_KEPT: Final = 1 << 13
-"""Addresses that are kept decoded, of a program's hundred thousand, of few rows each."""
 
 GARBAGE: Final = 0xFFFF_FFFF
 """The local address that stands for no data as an operand, and for no write as a destination."""
@@ -70,7 +67,6 @@ class LocalAddress:
         return word | ((1 << NORM_BITS) - 1) << NORM_LOW == GARBAGE
 
     @classmethod
-    @lru_cache(_KEPT)
     def decode(cls, word: int) -> "LocalAddress":
         """The inverse of `encode`.  `word` must not be garbage."""
         return cls(

@@ -32,7 +32,7 @@ class LoadState:
     pixel_repeats: int = 1
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ArchState:
     """Everything that commands set and later commands use; the defaults are the reset values.
 
@@ -141,10 +141,7 @@ class ArchState:
         )
 
     def preload(self, values: Values) -> "ArchState":
-        # As `replace`, in a tenth of the time: programs have a hundred thousand of these.
-        state = object.__new__(ArchState)
-        state.__dict__.update(self.__dict__, **values)
-        return state
+        return replace(self, **values)
 
     def config_transform(self, instruction: Instruction, values: Values) -> "ArchState":
         return replace(self, transform=self.transform.set(instruction, values))
