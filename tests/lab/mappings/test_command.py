@@ -110,18 +110,28 @@ def test_one_of_several_products_is_taken_by_its_name(tmp_path):
     assert "minilm-linears has 6 graphs: give --graph, of 'Q', 'K'" in done.output
 
 
-def test_what_mvout_does_not_finish_is_refused_with_the_reason(tmp_path, monkeypatch):
+@pytest.mark.parametrize("behind", [(), ("Gelu",), ("Sin", "Relu")])
+def test_the_product_of_a_file_is_one(tmp_path, monkeypatch, behind):
     monkeypatch.chdir(tmp_path)
-    for behind, reason in (
-        ((), "mvout does not do requantize 1.scale[0:1, 0:9] to int16"),
-        (("Gelu",), "mvout does not do"),
-        (("Sin", "Relu"), "mvout does not do"),
-    ):
-        dense(*behind)
-        done = run("m.onnx", "--dim", "rows=7", "--preset", "tiny", "--count", "25")
-        assert done.exit_code == 2
-        assert "m.onnx: it is no product such as matmul: drain: " in done.output
-        assert reason in done.output
+    dense(*behind)
+    done = run("m.onnx", "--dim", "rows=7", "--preset", "tiny", "--count", "25", "--json", "m.json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(Path("m.json").read_text())["count"] == 25
+
+
+def test_what_no_transform_of_elements_finishes_is_refused_with_the_reason(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["h"]),
+        helper.make_node("Add", ["h", "x"], ["y"]),
+    ]
+    proto = model(nodes, {"x": ["rows", 12]}, ["y"], {"w": floats(12, 12)})
+    Path("m.onnx").write_bytes(proto.SerializeToString())
+    done = run("m.onnx", "--dim", "rows=7", "--preset", "tiny", "--count", "25")
+    assert done.exit_code == 2
+    assert "m.onnx: it is no product such as matmul: drain: " in done.output
+    assert "add_residual" in done.output
+    assert "is more than a transform" in done.output
 
 
 @pytest.mark.slow
