@@ -110,7 +110,7 @@ def test_an_address_leaves_every_cycle_while_there_is_credit():
 
 
 def test_a_burst_says_whether_too_many_others_held_its_address_back():
-    """Of six at once the fifth and sixth were, by four in flight; of those behind them none was."""
+    """Four bursts in flight hold back the fifth and sixth, and none that comes after a pause."""
     items = [segment(64 * n, TINY.bus_bytes) for n in range(9)]
     dut, marks = Reader(TINY), []
     memory = ReadMemory(TINY, dut.port, latency=30, pause=5)

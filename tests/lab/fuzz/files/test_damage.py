@@ -18,7 +18,7 @@ def test_anything_can_be_damaged(data):
 
 
 def test_bytes_are_cut_flipped_lost_or_added():
-    """Of what is no text: each is seen, and nothing else."""
+    """Each of these four ways is seen in bytes that are no text, and no other way."""
     data, seen = bytes(range(256)), set()
 
     def way(found: bytes) -> str:
