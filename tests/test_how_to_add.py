@@ -14,7 +14,7 @@ FOLLOWED = {
     "An operator of float graphs, and its ONNX form": r'"mod"',
     "An operator of integer graphs": r"\bSubtract(ion)?\b",
     "A preset": r"\brebalanced\b",
-    "A bench": r"\bTRACE\b",
+    "A bench": r"\brun_traces\b",
 }
 """What each section follows, as a pattern; others only name where things are."""
 BESIDE = {
@@ -29,7 +29,7 @@ BESIDE = {
         "sw/scheduling/expansion/expand_combine.py",
         "sw/scheduling/expansion/row_blocks.py",
     },
-    "A bench": {"lab/bench/tables.py"},
+    "A bench": {"lab/bench/cases.py", "lab/bench/tables.py"},
 }
 """Files of a section that do not name the thing."""
 

@@ -6,6 +6,7 @@ from statistics import fmean
 from typing import Any, Final
 
 from celosia.isa.memory import MemoryTiming
+from celosia.lab.bench.line import Lines, words_of
 from celosia.sim.profile.whatif import (
     FOLLOWED,
     WORTH,
@@ -20,13 +21,10 @@ from celosia.sim.run.workload.advice import follow, run_advised
 from celosia.sim.run.workload.run import run_workload
 from celosia.sim.support.display import Steps
 from celosia.sim.support.progress import Progress
-from celosia.sim.workloads.details import given
 from celosia.sim.workloads.workloads import details_for
 
-__all__ = ["ADVICE", "RUNS", "AdviceLine", "Trial", "followed", "kept", "run_advice"]
+__all__ = ["RUNS", "AdviceLine", "AdviceLines", "Trial", "followed", "run_advice"]
 
-ADVICE: Final = "advice"
-"""The benchmark's name."""
 WITHIN: Final = 1 / 3
 """How far what was saved may be from what was said, as a share of what was saved."""
 NOTHING: Final = WORTH / (1 - WITHIN)
@@ -150,21 +148,25 @@ def followed(lines: Sequence[AdviceLine]) -> Followed | None:
     return Followed(len(errors), fmean(errors), max(errors)) if errors else None
 
 
-def kept(lines: Sequence[AdviceLine]) -> bool:
-    """All advice held, and it was no more wrong than reports say of it."""
-    found = followed(lines)
-    right = all(line.right for line in lines)
-    return right and (
-        found is None or (found.mean <= FOLLOWED.mean and found.worst <= FOLLOWED.worst)
-    )
+@dataclass(frozen=True)
+class AdviceLines(Lines[AdviceLine]):
+    """All runs."""
+
+    @property
+    def right(self) -> bool:
+        """All advice held, and it was no more wrong than reports say of it."""
+        found = followed(self.lines)
+        return super().right and (
+            found is None or (found.mean <= FOLLOWED.mean and found.worst <= FOLLOWED.worst)
+        )
 
 
 def run_advice(
     tell: Progress, runner: Runner = run_workload, runs: Sequence[RunOptions] = RUNS
-) -> tuple[AdviceLine, ...]:
+) -> AdviceLines:
     """Follow the first advice about each run; try everything if there is none."""
     steps = Steps(tell, len(runs))
-    return tuple(_line(options, steps, runner) for options in runs)
+    return AdviceLines(tuple(_line(options, steps, runner) for options in runs))
 
 
 def _line(options: RunOptions, steps: Steps, runner: Runner) -> AdviceLine:
@@ -182,11 +184,6 @@ def _line(options: RunOptions, steps: Steps, runner: Runner) -> AdviceLine:
 
 
 def _name(options: RunOptions) -> str:
-    details, timing = given(options.details), options.target.timing
-    sizes = " ".join(
-        str(details[name]) for name in ("shape", "heads", "model", "seq", "dim") if name in details
-    )
-    notes = " B^T" * ("transpose_b" in details)
-    notes += f" to {details['out_type']}" if "out_type" in details else ""
+    timing = options.target.timing
     memory = f"latency {timing.latency}, {timing.bytes_per_cycle} B/cycle"
-    return f"{options.workload} {sizes}{notes} on {options.target.preset}, {memory}"
+    return f"{words_of(options.workload, options.details)} on {options.target.preset}, {memory}"

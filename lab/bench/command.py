@@ -5,9 +5,9 @@ from typing import Annotated, Any
 import typer
 
 from celosia.lab.bench.baseline import save_baseline as save_cycles
+from celosia.lab.bench.benches import BENCHES, NONLINEAR, Asked
 from celosia.lab.bench.silicon import SILICON, Sweep
-from celosia.lab.bench.suite import BENCHMARKS, NONLINEAR, ON_REQUEST, baseline_path, run_bench
-from celosia.lab.bench.tables import print_bench
+from celosia.lab.bench.suite import baseline_path, run_bench
 from celosia.sim.command.options.common import IssueChoice, IssueOption, JsonOption, SeqOption
 from celosia.sim.run.report import as_json
 from celosia.sim.support.display import progress_bar, table_console
@@ -19,6 +19,10 @@ from celosia.sim.support.words import command_line
 __all__ = ["bench"]
 
 
+def _names(*, on_request: bool) -> str:
+    return ", ".join(name for name, each in BENCHES.items() if each.on_request == on_request)
+
+
 def _only(what: str) -> Any:
     return typer.Option(min=1, help=f"Only so many {what} (repeatable); {SILICON} alone.")
 
@@ -28,7 +32,8 @@ def bench(
         str | None,
         typer.Argument(
             metavar="[NAME]",
-            help=f"{', '.join(BENCHMARKS)}; default: all these; or {' or '.join(ON_REQUEST)}.",
+            help=f"{_names(on_request=False)}; default: all these; or one of "
+            f"{_names(on_request=True)}.",
         ),
     ] = None,
     *,
@@ -50,15 +55,9 @@ def bench(
             raise InputError(f"--{option} {numbers[0]}: only bench {SILICON} has it")
     check_destination(json)
     with progress_bar() as tell:
-        measured = run_bench(
-            [name] if name else BENCHMARKS,
-            tell,
-            command_line(),
-            issue.value,
-            seq,
-            Sweep.of(lanes or (), scale_bits or ()),
-        )
-    print_bench(table_console(json), measured)
+        asked = Asked(issue=issue.value, seq=seq, sweep=Sweep.of(lanes or (), scale_bits or ()))
+        measured = run_bench([name] if name else (), tell, command_line(), asked)
+    measured.show(table_console(json))
     if json:
         write_file(json, as_json(measured.document()))
     if save_baseline:

@@ -7,15 +7,14 @@ from typing import Any, Final, NamedTuple
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
-from celosia.lab.bench.encoders import ENCODERS, Encoder
+from celosia.lab.bench.cases import ENCODERS
+from celosia.lab.bench.line import BenchCase, BenchLine, Lines
 from celosia.sim.export.silicon.area.compared import share_of_frozen
 from celosia.sim.export.silicon.area.measure import Area, lean_parameter, measure_area
 from celosia.sim.export.silicon.cells.library import choose_library
 from celosia.sim.export.silicon.synthesis.mapping import Mapper
 from celosia.sim.export.silicon.synthesis.yosys import find_yosys
-from celosia.sim.run.options.options import RunOptions, Target
 from celosia.sim.run.outcome import Runner
-from celosia.sim.run.report import Report
 from celosia.sim.run.workload.run import run_workload
 from celosia.sim.support.display import Steps
 from celosia.sim.support.extras import import_extra
@@ -31,7 +30,6 @@ __all__ = [
     "WORKLOADS",
     "Accuracy",
     "SiliconLine",
-    "SiliconRun",
     "Sweep",
     "run_silicon",
     "runs_by_name",
@@ -43,7 +41,7 @@ LANES: Final = (2, 4, 8, 16)
 SCALE_BITS: Final = (8, 12, 16, 24)
 WORKLOADS: Final = (
     *(each for each in ENCODERS if each.preset == "base" and each.timing == MemoryTiming()),
-    Encoder(workload="attention", details=Attention(heads=1, seq=2048, dim=64), bound=0.0),
+    BenchCase(workload="attention", details=Attention(heads=1, seq=2048, dim=64), bound=0.0),
 )
 """What runs on each: the table of encoders at the usual memory, and a long head without a bound."""
 
@@ -72,29 +70,6 @@ AccuracyOf = Callable[[AcceleratorConfig, Progress], Accuracy]
 
 
 @dataclass(frozen=True)
-class SiliconRun:
-    """A workload on one number of lanes."""
-
-    encoder: Encoder
-    report: Report
-
-    @property
-    def reached(self) -> float | None:
-        """MAC utilization; None if the run was stopped."""
-        return self.report.total.utilization(self.report.setting.config)
-
-    @property
-    def kept(self) -> bool:
-        """Whether the bound is kept."""
-        return self.reached is not None and self.reached >= self.encoder.bound
-
-    @property
-    def right(self) -> bool:
-        """Whether the bound is kept by right results."""
-        return self.kept and self.report.right
-
-
-@dataclass(frozen=True)
 class SiliconLine:
     """One number of lanes, with one length of scales."""
 
@@ -103,7 +78,7 @@ class SiliconLine:
     area: Area
     lean: Area
     """The same without the unit."""
-    runs: tuple[SiliconRun, ...]
+    runs: tuple[BenchLine, ...]
     accuracy: Accuracy | None = None
     """Measured with each length of scales, not with each number of lanes."""
 
@@ -130,9 +105,9 @@ class SiliconLine:
             "right": self.right,
             "runs": [
                 {
-                    "name": run.encoder.name,
+                    "name": run.case.name,
                     "cycles": run.report.total.cycles,
-                    "bound": run.encoder.bound,
+                    "bound": run.case.bound,
                     "reached": run.reached,
                     "kept": run.kept,
                 }
@@ -147,9 +122,9 @@ class Sweep:
 
     lanes: tuple[int, ...] = LANES
     scale_bits: tuple[int, ...] = SCALE_BITS
-    workloads: tuple[Encoder, ...] = WORKLOADS
+    workloads: tuple[BenchCase, ...] = WORKLOADS
     """What runs with each number of lanes."""
-    short_workloads: tuple[Encoder, ...] = SHORT_WORKLOADS
+    short_workloads: tuple[BenchCase, ...] = SHORT_WORKLOADS
     """What runs with each length of scales."""
 
     @classmethod
@@ -159,7 +134,7 @@ class Sweep:
         return cls(lanes=lanes, scale_bits=scale_bits) if lanes or scale_bits else cls()
 
     @property
-    def points(self) -> Iterator[tuple[str, tuple[Encoder, ...], bool]]:
+    def points(self) -> Iterator[tuple[str, tuple[BenchCase, ...], bool]]:
         """The overrides, in order, what runs with each, and whether its accuracy is measured."""
         yield from ((f"vector_lanes={each}", self.workloads, False) for each in self.lanes)
         yield from ((f"scale_bits={each}", self.short_workloads, True) for each in self.scale_bits)
@@ -171,7 +146,7 @@ def run_silicon(
     runner: Runner = run_workload,
     area_of: AreaOf | None = None,
     accuracy_of: AccuracyOf | None = None,
-) -> tuple[SiliconLine, ...]:
+) -> Lines[SiliconLine]:
     """Measure area and cycles of each point of `sweep`, and accuracy with each length of scales.
 
     Raises `ConfigError` for what cannot be built, before anything is measured, and what
@@ -190,26 +165,18 @@ def run_silicon(
         runs = []
         for workload in workloads:
             steps.begin(f"{workload.name} with {override}")
-            report = runner(_options(workload, override), steps).report
-            runs.append(SiliconRun(workload, report))
+            report = runner(workload.options(overrides=(override,)), steps).report
+            runs.append(BenchLine(workload, report))
         line = SiliconLine(config.lanes, config.scale_bits, area, lean, tuple(runs), accuracy)
         lines.append(line)
-    return tuple(lines)
+    return Lines(tuple(lines))
 
 
-def runs_by_name(lines: Sequence[SiliconLine]) -> dict[str, list[SiliconRun | None]]:
+def runs_by_name(lines: Sequence[SiliconLine]) -> dict[str, list[BenchLine | None]]:
     """The run of each workload in each line that has one."""
-    by_name = [{run.encoder.name: run for run in line.runs} for line in lines]
+    by_name = [{run.case.name: run for run in line.runs} for line in lines]
     names = dict.fromkeys(name for runs in by_name for name in runs)
     return {name: [runs.get(name) for runs in by_name] for name in names}
-
-
-def _options(workload: Encoder, override: str) -> RunOptions:
-    return RunOptions(
-        workload=workload.workload,
-        details=workload.details,
-        target=Target(preset=workload.preset, overrides=(override,), timing=workload.timing),
-    )
 
 
 def _mapped() -> AreaOf:

@@ -22,8 +22,8 @@ from celosia.isa.encoding import Command, pack_ring
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.lab.bench import replay
+from celosia.lab.bench.line import BenchCase
 from celosia.sim.devices.verilated import VerilatorDevice
-from celosia.sim.run.options.options import RunOptions
 from celosia.sim.run.outcome import Runner
 from celosia.sim.run.workload.run import run_workload
 from celosia.sim.support.cache import cached, digest
@@ -35,7 +35,7 @@ from celosia.sim.verilator.build import model_library
 from celosia.sim.verilator.doctor import absence
 from celosia.sim.verilator.harness.settings import bench_config
 from celosia.sim.verilator.toolchain import Compiler, find_compiler, run_tools
-from celosia.sim.workloads.details import Details, EncoderLayer, Matmul
+from celosia.sim.workloads.details import EncoderLayer, Matmul
 from celosia.sim.workloads.product_workloads import device_bytes, matmul
 from celosia.sw.driver.device import Device
 from celosia.sw.driver.runtime import compile_product
@@ -45,7 +45,6 @@ __all__ = [
     "PAIRS",
     "Pair",
     "Speed",
-    "SpeedCase",
     "SpeedLine",
     "array_loop",
     "instructions_per_cycle",
@@ -75,37 +74,20 @@ class Pair:
         return self.model / self.loop
 
 
-@dataclass(frozen=True)
-class SpeedCase:
-    """What is simulated on preset `base`."""
-
-    name: str
-    bound: float
-    """The least share of the loop's speed."""
-    workload: str
-    details: Details
-
-    def options(self) -> RunOptions:
-        """The options of the case's runs."""
-        return RunOptions(workload=self.workload, details=self.details)
-
-
 CASES: Final = (
-    SpeedCase("matmul 512x768x768", 0.22, "matmul", Matmul(shape="512x768x768")),
-    SpeedCase(
-        "encoder-layer bert-base l=128",
-        0.2,
-        "encoder-layer",
-        EncoderLayer(model="bert-base", seq=128),
+    BenchCase(workload="matmul", details=Matmul(shape="512x768x768"), bound=0.22),
+    BenchCase(
+        workload="encoder-layer", details=EncoderLayer(model="bert-base", seq=128), bound=0.2
     ),
 )
+"""What is simulated, with the least share of the loop's speed."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SpeedLine:
     """How fast a workload was."""
 
-    case: SpeedCase
+    case: BenchCase
     pairs: tuple[Pair, ...]
     results_right: bool
     """Every run of the model had the right result."""
@@ -159,7 +141,7 @@ class Speed:
 def measure_speed(
     tell: Progress,
     runner: Runner = run_workload,
-    cases: Sequence[SpeedCase] = CASES,
+    cases: Sequence[BenchCase] = CASES,
     pairs: int = PAIRS,
 ) -> Speed:
     """Measure preset `base` in Verilator on `cases`.
@@ -180,7 +162,7 @@ def measure_speed(
     )
 
 
-def _measure(case: SpeedCase, loop: Path, runner: Runner, steps: Steps, pairs: int) -> SpeedLine:
+def _measure(case: BenchCase, loop: Path, runner: Runner, steps: Steps, pairs: int) -> SpeedLine:
     measured: list[Pair] = []
     right = True
     for number in range(pairs):

@@ -1,19 +1,16 @@
 """Benchmarks as tables on a terminal."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Final
 
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from celosia.lab.accuracy.cost import CostSet
 from celosia.lab.bench.advice import AdviceLine, followed
-from celosia.lab.bench.decoders import PEERS, DecoderLine
-from celosia.lab.bench.encoders import EncoderLine
+from celosia.lab.bench.line import BenchLine
 from celosia.lab.bench.silicon import SiliconLine, runs_by_name
 from celosia.lab.bench.speed import Speed
-from celosia.lab.bench.suite import Bench, ProductLine
 from celosia.lab.bench.trace import MEGABYTES, SLOWER, TraceLine
 from celosia.lab.compilers.nonlinear import (
     HOST_CYCLES,
@@ -26,115 +23,66 @@ from celosia.sim.command.outputs.table_cells import NOTHING, judged, mismatches,
 
 __all__ = [
     "advice_table",
+    "cases_table",
+    "compilers_table",
     "cost_table",
-    "decoders_table",
-    "encoders_table",
     "nonlinear_table",
-    "print_bench",
-    "products_table",
     "silicon_table",
     "speed_table",
     "trace_table",
 ]
 
 
-def print_bench(console: Console, bench: Bench) -> None:
-    """Every table that was measured."""
-    tables: tuple[Any, ...] = (
-        (bench.products, products_table),
-        (bench.encoders, encoders_table),
-        (bench.decoders, decoders_table),
-        *((each, cost_table) for each in bench.cost or ()),
-        (bench.nonlinear, nonlinear_table),
-        (bench.trace, trace_table),
-        (bench.advice, advice_table),
-        (bench.silicon, silicon_table),
-        (bench.compilers, compilers_table),
-    )
-    for measured, table in tables:
-        if measured is not None:
-            console.print(table(measured))
-    for regression in bench.regressions:
-        console.print(f"[red]slower than the baseline:[/] {escape(regression)}")
-    if bench.speed is not None:
-        console.print(speed_table(bench.speed))
+def cases_table(lines: Sequence[BenchLine], title: str, caption: str = "") -> Table:
+    """What must be reached, what is, and what is possible.
 
-
-def products_table(lines: Sequence[ProductLine]) -> Table:
-    """What must be reached, what is, and what is possible."""
-    issues = {line.report.setting.issue for line in lines}
+    A column that nothing is known for is left out.
+    """
+    ring = {line.report.setting.issue for line in lines} == {"ring"}
     table = Table(
-        title="Products on preset base, Verilator, 16 bytes per cycle"
-        + (", commands from a ring" if issues == {"ring"} else ""),
-        title_justify="left",
-    )
-    table.add_column("M x N x K", overflow="fold")
-    for head in ("cycles", "reached", "at least", "limit", "Gemmini", "mismatches"):
-        table.add_column(head, justify="right")
-    for line in lines:
-        total = line.report.total
-        table.add_row(
-            line.product.name + (" (of the memory's limit)" if line.product.least_cycles else ""),
-            whole(total.cycles),
-            judged(line.right, percent(line.reached)),
-            percent(line.product.bound),
-            percent(line.limit),
-            percent(line.product.gemmini),
-            mismatches(total),
-        )
-    return table
-
-
-def encoders_table(lines: Sequence[EncoderLine]) -> Table:
-    """What must be reached, and what is, with everything between the products."""
-    issues = {line.report.setting.issue for line in lines}
-    table = Table(
-        title="Attention, layers and encoders in Verilator, 16 bytes per cycle unless it says so"
-        + (", commands from a ring" if issues == {"ring"} else ""),
-        title_justify="left",
-    )
-    table.add_column("workload", overflow="fold")
-    for head in ("cycles", "MAC util.", "at least", "Gemmini", "mismatches", "program, KiB"):
-        table.add_column(head, justify="right")
-    for line in lines:
-        total = line.report.total
-        size = total.program_bytes
-        table.add_row(
-            line.encoder.name,
-            whole(total.cycles),
-            judged(line.right, percent(line.reached)),
-            percent(line.encoder.bound),
-            percent(line.encoder.gemmini),
-            mismatches(total),
-            NOTHING if size is None else f"{size / (1 << 10):,.1f}",
-        )
-    return table
-
-
-def decoders_table(lines: Sequence[DecoderLine]) -> Table:
-    """How near steps are to what memory sends at most."""
-    issues = {line.report.setting.issue for line in lines}
-    table = Table(
-        title="Steps of decoders in Verilator, 16 bytes per cycle unless it says so"
-        + (", commands from a ring" if issues == {"ring"} else ""),
-        caption=f"memory: weights, keys and values over its rate; array: products of tiles that "
-        f"somebody sees; {PEERS}",
+        title=f"{title}, in Verilator: 16 bytes per cycle on preset base unless it says so"
+        + (", commands from a ring" if ring else ""),
+        caption=caption or None,
         title_justify="left",
         caption_justify="left",
     )
-    table.add_column("step", overflow="fold")
-    for head in ("cycles", "limit of the", "share", "at least", "mismatches"):
+    table.add_column("workload", overflow="fold")
+    cells = [_cells(line) for line in lines]
+    heads = [head for head in _HEADS if any(each[head] != NOTHING for each in cells)]
+    for head in heads:
         table.add_column(head, justify="right")
-    for line in lines:
-        table.add_row(
-            line.decoder.name,
-            whole(line.report.total.cycles),
-            line.decoder.of,
-            judged(line.right, percent(line.reached)),
-            percent(line.decoder.bound),
-            mismatches(line.report.total),
-        )
+    for line, each in zip(lines, cells, strict=True):
+        table.add_row(line.case.name, *(each[head] for head in heads))
     return table
+
+
+_HEADS: Final = (
+    "cycles",
+    "share of",
+    "reached",
+    "at least",
+    "limit",
+    "Gemmini",
+    "mismatches",
+    "KiB",
+)
+
+
+def _cells(line: BenchLine) -> dict[str, str]:
+    """What stands in each column; KiB are those of the program."""
+    total = line.report.total
+    size = total.program_bytes
+    values = (
+        whole(total.cycles),
+        line.case.of,
+        judged(line.right, percent(line.reached)),
+        percent(line.case.bound),
+        percent(line.limit),
+        percent(line.case.gemmini),
+        mismatches(total),
+        NOTHING if size is None else f"{size / (1 << 10):,.1f}",
+    )
+    return dict(zip(_HEADS, values, strict=True))
 
 
 def silicon_table(lines: Sequence[SiliconLine]) -> Table:

@@ -5,6 +5,7 @@ from statistics import median
 from typing import Any, Final
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.lab.bench.line import Lines
 from celosia.sim.reporting.trace import trace
 from celosia.sim.run.options.options import RunOptions, Watching
 from celosia.sim.run.outcome import Runner
@@ -17,14 +18,11 @@ from celosia.sim.workloads.details import Attention, Matmul
 __all__ = [
     "MEGABYTES",
     "SLOWER",
-    "TRACE",
     "TraceLine",
     "TracePair",
     "run_traces",
 ]
 
-TRACE: Final = "trace"
-"""The benchmark's name."""
 SLOWER: Final = 0.20
 """Processor time that a followed run may take more."""
 MEGABYTES: Final = 5.0
@@ -94,7 +92,7 @@ class TraceLine:
 
 def run_traces(
     tell: Progress, runner: Runner = run_workload, pairs: int = PAIRS
-) -> tuple[TraceLine, ...]:
+) -> Lines[TraceLine]:
     """Measure each of `WORKLOADS` so often, in turns."""
     steps = Steps(tell, len(WORKLOADS))
     lines = []
@@ -108,7 +106,7 @@ def run_traces(
             for _ in range(pairs)
         ]
         lines.append(_line(name, reports))
-    return tuple(lines)
+    return Lines(tuple(lines))
 
 
 def _line(name: str, reports: list[tuple[Report, Report]]) -> TraceLine:

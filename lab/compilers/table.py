@@ -15,10 +15,7 @@ from celosia.lab.compilers.tuning import autotvm
 from celosia.sim.support.display import Steps
 from celosia.sim.support.progress import Progress
 
-__all__ = ["COMPILERS", "ROWS", "run_compilers"]
-
-COMPILERS: Final = "compilers"
-"""The benchmark's name."""
+__all__ = ["ROWS", "run_compilers"]
 
 ROWS: Final[Sequence[Callable[[Progress], Row]]] = (
     halide,

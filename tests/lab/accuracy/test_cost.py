@@ -19,10 +19,10 @@ from celosia.lab.accuracy.cost import (
     run_random,
 )
 from celosia.lab.accuracy.cost_cases import CostCase, operator_cases, random_cases
-from celosia.lab.bench.suite import Bench, run_bench
+from celosia.lab.bench.line import Lines
+from celosia.lab.bench.suite import Bench
 from celosia.lab.bench.tables import cost_table
 from celosia.sim.run.report import Measurement, as_json
-from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import silent
 
 SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "report.schema.json").read_text())
@@ -89,17 +89,12 @@ def made_up():
 
 def test_the_document_and_the_table_say_it():
     far, near = cost_set(0.03), cost_set(0.0)
-    bench = Bench(cost=(far, near))
+    bench = Bench(parts={"cost": Lines((far, near))})
     assert not bench.right
     document = json.loads(as_json(bench.document()))
     jsonschema.validate(document, SCHEMA)
     assert document["cost"][0]["mean_error"] == pytest.approx(0.03)
     assert cost_table(far).row_count == 3
-
-
-def test_a_ring_has_no_predictions():
-    with pytest.raises(InputError, match="stream"):
-        run_bench(["cost"], silent, issue="ring")
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from celosia.lab.bench.advice import (
     NOTHING,
     RUNS,
     AdviceLine,
+    AdviceLines,
     Trial,
     followed,
-    kept,
     run_advice,
 )
 from celosia.lab.bench.suite import Bench
@@ -38,7 +38,7 @@ def test_direction_and_size_must_hold():
     assert not line(151).right
     for wrong in (line(0), line(-56), line(100, right=False)):
         assert not wrong.right
-        assert not kept([wrong])
+        assert not AdviceLines((wrong,)).right
 
 
 def test_if_nothing_is_said_to_help_nothing_does():
@@ -49,10 +49,10 @@ def test_if_nothing_is_said_to_help_nothing_does():
 
 
 def test_it_must_not_be_more_wrong_than_reports_say():
-    assert kept([line(100)])
+    assert AdviceLines((line(100),)).right
     worst = round(100 / (1 + FOLLOWED.worst)) - 2
     assert line(worst).right or FOLLOWED.worst > 0.3
-    assert not kept([line(100)] * 50 + [line(worst)])
+    assert not AdviceLines((*[line(100)] * 50, line(worst))).right
     found = followed([line(100), line(80), line(0, helps=False)])
     assert found is not None
     assert (found.runs, found.mean, found.worst) == (2, pytest.approx(0.125), pytest.approx(0.25))
@@ -61,12 +61,13 @@ def test_it_must_not_be_more_wrong_than_reports_say():
 
 
 def test_the_document_and_the_table_say_it():
-    bench = Bench(advice=(line(100), line(0)))
+    lines = (line(100), line(0))
+    bench = Bench(parts={"advice": AdviceLines(lines)})
     assert not bench.right
     document = json.loads(as_json(bench.document()))
     jsonschema.validate(document, SCHEMA)
     assert [each["error"] for each in document["advice"]] == [0, None]
-    assert advice_table(bench.advice or ()).row_count == 2
+    assert advice_table(lines).row_count == 2
 
 
 def test_the_runs_are_many_and_of_many_kinds():
@@ -82,5 +83,5 @@ def test_the_runs_are_many_and_of_many_kinds():
     "run", SHORT, ids=lambda run: f"{run.workload} {run.target.timing.latency}"
 )
 def test_the_first_advice_holds_on_rtl(run):
-    (found,) = run_advice(silent, runs=[run])
+    (found,) = run_advice(silent, runs=[run]).lines
     assert found.right, found.document()

@@ -3,8 +3,9 @@
 import pytest
 
 from celosia.lab.bench.baseline import load_baseline, regressed, save_baseline
-from celosia.lab.bench.encoders import ENCODERS, run_encoders
-from celosia.lab.bench.suite import PRODUCTS, Bench, baseline_path, run_products
+from celosia.lab.bench.cases import ENCODERS, PRODUCTS
+from celosia.lab.bench.line import run_cases
+from celosia.lab.bench.suite import Bench, baseline_path
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import silent
 
@@ -34,12 +35,10 @@ def test_a_broken_line_is_named(tmp_path, line):
 
 def test_nothing_has_become_slower():
     """Short runs in Verilator; `celosia bench` looks at all of them."""
-    products = [product for product in PRODUCTS if product.shape in {"64x64x64", "128x128x128"}]
-    layers = [encoder for encoder in ENCODERS if encoder.name == "encoder-layer minilm l=128"]
+    short = {"matmul 64x64x64", "matmul 128x128x128", "encoder-layer minilm l=128"}
+    cases = [case for case in (*PRODUCTS, *ENCODERS) if case.name in short]
     bench = Bench(
-        products=run_products(silent, products=products),
-        encoders=run_encoders(silent, encoders=layers),
-        baseline=load_baseline(baseline_path()),
+        parts={"products": run_cases(cases, silent)}, baseline=load_baseline(baseline_path())
     )
     measured = {key for key, _ in bench.cycles}
     assert len(measured) == 3

@@ -10,6 +10,7 @@ from rich.console import Console
 from celosia.isa.config import AcceleratorConfig, ConfigError
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
+from celosia.lab.bench.line import Lines
 from celosia.lab.bench.silicon import (
     LANES,
     SCALE_BITS,
@@ -68,7 +69,7 @@ def made_up(mismatches=0, lanes=LANES, scale_bits=()):
     sweep = Sweep(
         lanes=lanes, scale_bits=scale_bits, workloads=SHORT, short_workloads=SHORT_WORKLOADS
     )
-    return run_silicon(silent, sweep, run, area_of, accuracy_of)
+    return run_silicon(silent, sweep, run, area_of, accuracy_of).lines
 
 
 def test_every_number_of_lanes_is_measured_on_the_usual_memory():
@@ -115,7 +116,7 @@ def test_short_scales_are_measured_with_their_accuracy():
     console = Console(width=160, record=True)
     console.print(silicon_table(lines))
     assert "0.9961, least 0.5000" in console.export_text()
-    document = json.loads(as_json(Bench(silicon=lines).document()))
+    document = json.loads(as_json(Bench(parts={"silicon": Lines(lines)}).document()))
     jsonschema.Draft202012Validator(SCHEMA).validate(document)
     assert [line["scale_bits"] for line in document["silicon"]] == [24, 8, 16]
 
@@ -124,7 +125,7 @@ def test_lanes_below_a_bound_are_shown_as_failing_and_are_no_error():
     lines = made_up()
     assert [line.runs[0].kept for line in lines] == [False, True, True, True]
     assert [line.added_gates for line in lines] == [200, 400, 800, 1600]
-    assert Bench(silicon=lines).right
+    assert Bench(parts={"silicon": Lines(lines)}).right
     console = Console(width=120, record=True, force_terminal=True)
     console.print(silicon_table(lines))
     text = console.export_text(styles=True)
@@ -134,7 +135,7 @@ def test_lanes_below_a_bound_are_shown_as_failing_and_are_no_error():
 
 @pytest.mark.parametrize("mismatches", [0, 1])
 def test_wrong_results_are_an_error(mismatches):
-    bench = Bench(silicon=made_up(mismatches))
+    bench = Bench(parts={"silicon": Lines(made_up(mismatches))})
     assert bench.right == (mismatches == 0)
     document = json.loads(as_json(bench.document()))
     jsonschema.Draft202012Validator(SCHEMA).validate(document)

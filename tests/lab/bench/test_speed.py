@@ -13,6 +13,7 @@ from celosia.isa.encoding import RING_ENTRY
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.lab.bench import replay, speed
+from celosia.lab.bench.benches import BENCHES
 from celosia.lab.bench.speed import (
     CASES,
     Pair,
@@ -22,7 +23,7 @@ from celosia.lab.bench.speed import (
     loop_speed,
     measure_speed,
 )
-from celosia.lab.bench.suite import Bench, run_bench
+from celosia.lab.bench.suite import Bench
 from celosia.lab.bench.tables import speed_table
 from celosia.sim.devices.verilated import VerilatorDevice
 from celosia.sim.run.report import as_json
@@ -56,7 +57,7 @@ def test_too_slow_is_not_right():
     bound = CASES[0].bound
     assert made_up(bound).right
     assert not made_up(bound - 0.001).right
-    assert not Bench(speed=made_up(0.1)).right
+    assert not Bench(parts={"speed": made_up(0.1)}).right
 
 
 def test_fast_but_wrong_is_not_right():
@@ -65,7 +66,7 @@ def test_fast_but_wrong_is_not_right():
 
 @pytest.mark.parametrize("count", [None, 14_000.5])
 def test_a_document_follows_the_schema(count):
-    document = Bench(speed=made_up(0.3, 0.4, count=count)).document()
+    document = Bench(parts={"speed": made_up(0.3, 0.4, count=count)}).document()
     jsonschema.Draft202012Validator(SCHEMA).validate(json.loads(as_json(document)))
     assert document["speed"]["workloads"][1]["cycles_per_second"] == pytest.approx(350_000)
     assert document["products"] is None
@@ -113,7 +114,7 @@ def test_the_loop_needs_a_checkout(monkeypatch, tmp_path):
     with pytest.raises(InputError, match="not a checkout of Celosia"):
         array_loop(find_compiler())
     with pytest.raises(InputError, match="not a checkout of Celosia"):
-        run_bench(["products", "speed"], silent)
+        BENCHES["speed"].ready()
 
 
 def test_a_replay_does_what_the_device_does(tmp_path):

@@ -4,8 +4,8 @@ from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.lab.accuracy.cost import CostLine, CostSet, ErrorBounds
 from celosia.lab.bench.advice import AdviceLine, Trial
-from celosia.lab.bench.encoders import Encoder, EncoderLine
-from celosia.lab.bench.tables import advice_table, cost_table, encoders_table
+from celosia.lab.bench.line import BenchCase, BenchLine
+from celosia.lab.bench.tables import advice_table, cases_table, cost_table
 from celosia.sim.profile.whatif import Change
 from celosia.sim.run.report import Measurement, Report, Setting
 from celosia.sim.workloads.details import EncoderLayer
@@ -31,8 +31,8 @@ def report(**values):
     return Report(setting=setting, operators=(measured,), elapsed_seconds=1.0)
 
 
-def test_encoders_have_their_utilization_and_the_kib_of_their_program():
-    layer = Encoder(
+def test_cases_have_their_utilization_and_the_kib_of_their_program():
+    layer = BenchCase(
         workload="encoder-layer",
         details=EncoderLayer(model="minilm", seq=128),
         bound=0.985,
@@ -40,12 +40,20 @@ def test_encoders_have_their_utilization_and_the_kib_of_their_program():
     )
     known = report(macs=256 * 990, cycles=1000, entries=1024, mismatches=0)
     entries = report(macs=256 * 990, cycles=1000, mismatches=3)
-    table = encoders_table([EncoderLine(layer, each) for each in (known, entries)])
+    table = cases_table([BenchLine(layer, each) for each in (known, entries)], "Layers")
     name = "encoder-layer minilm l=128"
     shares = ("98.50%", "82.50%")
     assert rows(table) == [
-        (name, "1,000", "[green]99.00%[/]", *shares, "[green]0 of 10[/]", f"{ENTRY_BYTES:.1f}"),
-        (name, "1,000", "[red]99.00%[/]", *shares, "[red]3 of 10[/]", "-"),
+        (
+            name,
+            "1,000",
+            "array",
+            "[green]99.00%[/]",
+            *shares,
+            "[green]0 of 10[/]",
+            f"{ENTRY_BYTES:.1f}",
+        ),
+        (name, "1,000", "array", "[red]99.00%[/]", *shares, "[red]3 of 10[/]", "-"),
     ]
 
 

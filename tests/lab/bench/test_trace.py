@@ -7,6 +7,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from celosia.lab.bench.line import Lines
 from celosia.lab.bench.suite import Bench
 from celosia.lab.bench.tables import trace_table
 from celosia.lab.bench.trace import WORKLOADS, TraceLine, TracePair, run_traces
@@ -32,11 +33,11 @@ def test_it_is_the_median_pair_that_must_not_be_too_slow():
 def test_too_large_or_another_run_is_not_right():
     assert not line(megabytes=5.0).right
     assert not line(same=False).right
-    assert not Bench(trace=(line(same=False),)).right
+    assert not Bench(parts={"trace": Lines((line(same=False),))}).right
 
 
 def test_a_document_follows_the_schema():
-    document = Bench(trace=(line(), line(megabytes=7))).document()
+    document = Bench(parts={"trace": Lines((line(), line(megabytes=7)))}).document()
     jsonschema.validate(json.loads(as_json(document)), SCHEMA)
     assert [each["right"] for each in document["trace"]] == [True, False]
 
@@ -60,6 +61,6 @@ def test_each_workload_runs_in_turns_followed_and_not(report):
     found = run_traces(lambda *_: None, run, pairs=2)
     names = [options.workload for options in WORKLOADS.values()]
     assert asked == [(name, log) for name in names for _ in range(2) for log in (False, True)]
-    assert [each.same for each in found] == [False, True]  # A third run took one cycle more.
-    assert found[1].slower == pytest.approx(1.0)
-    assert found[1].trace_bytes > 1000
+    assert [each.same for each in found.lines] == [False, True]  # A third run took one cycle more.
+    assert found.lines[1].slower == pytest.approx(1.0)
+    assert found.lines[1].trace_bytes > 1000

@@ -54,7 +54,7 @@ def test_speed_ups_are_over_the_offloaded_mode():
 
 
 def test_the_document_and_the_table_say_it():
-    bench = Bench(nonlinear=FOUND)
+    bench = Bench(parts={"nonlinear": FOUND})
     document = json.loads(as_json(bench.document()))
     jsonschema.validate(document, SCHEMA)
     assert [mode["name"] for mode in document["nonlinear"]["modes"]] == list(CYCLES)

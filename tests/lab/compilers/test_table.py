@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from celosia.lab.bench.line import Lines
 from celosia.lab.bench.suite import Bench
-from celosia.lab.bench.tables import print_bench
 from celosia.lab.compilers.dialects import mlir
 from celosia.lab.compilers.latency import tvm
 from celosia.lab.compilers.row import Row, System
@@ -72,10 +72,10 @@ def test_each_system_has_a_row_and_a_wrong_one_is_a_failure(capsys):
     assert len(ROWS) == 8
     made = Row(about=ABOUT, work="w", gain=2.0, cycles={})
     rows = run_compilers(silent, [lambda tell: made] * 2)
-    bench = Bench(compilers=rows)
+    bench = Bench(parts={"compilers": Lines(rows)})
     assert bench.right
     assert bench.document()["rows"][0]["system"] == "A"
-    print_bench(table_console(None), bench)
+    bench.show(table_console(None))
     assert "an idea" in capsys.readouterr().out
     wrong = Row(about=ABOUT, work="w", gain=1.0, cycles={}, right=False)
-    assert not Bench(compilers=(wrong,)).right
+    assert not Bench(parts={"compilers": Lines((wrong,))}).right
