@@ -24,8 +24,9 @@ from celosia.sw.quantize.graphs.formats import Format, Formats
 from celosia.sw.quantize.linear import IntegerLinear
 from celosia.sw.quantize.spread import HiddenRange
 from celosia.sw.quantize.units.find_units import find_units
-from celosia.sw.quantize.units.segments import Form, Role, Segments, plan_segments
+from celosia.sw.quantize.units.segments import Segments, plan_segments
 from celosia.sw.quantize.units.units import Attention, Finishing, Product
+from celosia.sw.quantize.units.values import Form, Role
 from celosia.sw.reference.encoder import Floats
 
 __all__ = ["STREAM", "random_decoder"]

@@ -183,7 +183,7 @@ class _Source:
                 names = ", ".join(graph.outputs)
                 reason = f"its outputs ({names}) have no elements: give other sizes"
             raise InputError(f"{self.job.path}: {reason}")
-        units = find_units(graph)
+        units = find_units(graph, model.apart)
         if self.job.calibration is not None and number == self.calibrated:
             notes += few_rows(graph, units, model.masks, samples)
         return Prepared(

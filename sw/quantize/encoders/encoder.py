@@ -14,12 +14,14 @@ from celosia.isa.numerics import nearest
 from celosia.sw.ir.graph import Graph
 from celosia.sw.quantize.checks import check_finite
 from celosia.sw.quantize.encoders.float_graph import Norms, encoder_float_graph, encoder_outline
-from celosia.sw.quantize.graphs.formats import Format, Formats, choose_formats
+from celosia.sw.quantize.graphs.choose_formats import choose_formats
+from celosia.sw.quantize.graphs.formats import Format, Formats
 from celosia.sw.quantize.graphs.observe import Observed
 from celosia.sw.quantize.graphs.quantized import instantiate
 from celosia.sw.quantize.ranges import Clip, largest
 from celosia.sw.quantize.units.find_units import find_units
-from celosia.sw.quantize.units.segments import Form, plan_segments
+from celosia.sw.quantize.units.segments import plan_segments
+from celosia.sw.quantize.units.values import Form
 from celosia.sw.reference.embedding import Embeddings
 from celosia.sw.reference.encoder import (
     EncoderShape,

@@ -10,7 +10,8 @@ import numpy as np
 
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import Array, GraphError, TensorType, expect
-from celosia.sw.quantize.graphs.formats import Formats, choose_formats
+from celosia.sw.quantize.graphs.choose_formats import choose_formats
+from celosia.sw.quantize.graphs.formats import Formats
 from celosia.sw.quantize.graphs.observe import Observed, SeenAttention, Watched, observe
 from celosia.sw.quantize.graphs.quantized import added_to_scores, check_inputs, padded_masks
 from celosia.sw.quantize.ranges import SCORES_LIMIT, Clip

@@ -5,7 +5,8 @@ from typing import Final
 from celosia.sw.quantize.graphs import emit_attention, emit_products, emit_vectors
 from celosia.sw.quantize.graphs.formats import Format, Formats
 from celosia.sw.quantize.graphs.places import Emit, Places
-from celosia.sw.quantize.units.segments import Form, Segment, Segments
+from celosia.sw.quantize.units.segments import Segment, Segments
+from celosia.sw.quantize.units.values import Form
 
 __all__ = ["emit_segments"]
 

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from celosia.isa.numerics import CONTEXT_FRACTION_BITS, EXPONENT_FRACTION_BITS
 from celosia.sw.ir.graph import DeferredSoftmax, DivideBySums, Mask, Tensor, View
 from celosia.sw.quantize.graphs.places import Emit, Places, is_one, only
-from celosia.sw.quantize.units.segments import Form, Role
-from celosia.sw.quantize.units.units import Append, Attention, Head
+from celosia.sw.quantize.units.units import Append, Attention, Head, Join
+from celosia.sw.quantize.units.values import Form, Role
 
 __all__ = ["EMIT"]
 
@@ -76,4 +76,4 @@ def _scales(at: Places, unit: Attention, head: Head, role: Role) -> NDArray[np.f
     return at.steps(head.value, "heads") / steps / 2**CONTEXT_FRACTION_BITS
 
 
-EMIT: Final[Emit] = {Attention: _attention, Append: Places.append}
+EMIT: Final[Emit] = {Attention: _attention, Append: Places.append, Join: Places.join}

@@ -13,8 +13,8 @@ from celosia.sw.quantize.graphs.formats import Format
 from celosia.sw.quantize.graphs.places import Emit, Places
 from celosia.sw.quantize.linear import IntegerLinear
 from celosia.sw.quantize.units.homes import Home
-from celosia.sw.quantize.units.segments import Form
 from celosia.sw.quantize.units.units import Finishing, Function, Product
+from celosia.sw.quantize.units.values import Form
 
 __all__ = ["EMIT"]
 

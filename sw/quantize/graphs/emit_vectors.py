@@ -11,8 +11,8 @@ from celosia.isa.numerics.rotation import ROTATION_FRACTION_BITS
 from celosia.sw.ir.graph import Combine, Normalized, Subtract, View
 from celosia.sw.quantize.graphs.places import Emit, Places, only
 from celosia.sw.quantize.norm import quantize_norm
-from celosia.sw.quantize.units.segments import Form, Role
 from celosia.sw.quantize.units.units import Multiplication, Normalization, Rotation, Subtraction
+from celosia.sw.quantize.units.values import Form, Role
 
 __all__ = ["EMIT"]
 

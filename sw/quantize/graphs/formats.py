@@ -1,63 +1,31 @@
-"""The integer format of each form: its type, what 1 stands for in each column, what stands for 0.
+"""Integer formats: the type of a form, what 1 stands for in each column, what stands for 0."""
 
-Products' operands are smoothed with the weights that read them, what a curve leaves behind gets the
-zero point and the step of least squared error, and what attention weighs is smoothed with the
-weights behind it.
-"""
-
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.isa.functions.table import ACTIVATIONS
-from celosia.isa.numerics.integers import INT16_MAX
-from celosia.isa.numerics.normalization import EPSILON_BITS
 from celosia.sw.frontend.nn.operators.operator import Array, expect
 from celosia.sw.ir.graph import View
-from celosia.sw.quantize.curves import Computed, center, choose_curve
-from celosia.sw.quantize.graphs.heads import HeadSteps
-from celosia.sw.quantize.graphs.observe import Observed
-from celosia.sw.quantize.linear import IntegerLinear, quantize_linear
+from celosia.sw.quantize.curves import Computed
+from celosia.sw.quantize.linear import IntegerLinear
 from celosia.sw.quantize.ranges import (
     INT8_LARGEST,
     STORED_KEYS,
-    Clip,
-    int8_step,
-    int16_step,
-    said_step,
-    sample_rows,
-    top_of,
 )
-from celosia.sw.quantize.rounding import Correlation, correlation
-from celosia.sw.quantize.smooth import Smoothing, choose_smoothing
-from celosia.sw.quantize.spread import HiddenRange, spread_outliers
-from celosia.sw.quantize.units.segments import Form, Segments
+from celosia.sw.quantize.units.segments import Segments
 from celosia.sw.quantize.units.units import (
     Append,
     Attention,
-    Finishing,
-    Function,
-    Multiplication,
-    Normalization,
     Product,
-    Unit,
 )
+from celosia.sw.quantize.units.values import Form
 from celosia.sw.reference.encoder import Floats
 
-__all__ = ["Format", "Formats", "choose_formats"]
+__all__ = ["Format", "Formats"]
 
-_ROWS: Final = 2048
-"""The most rows that the search of a range looks at, and the rounding of weights."""
-_LIMITS: Final = np.geomspace(1, 0.25, 25)
-"""Fractions of the largest value at which clipping behind a curve is tried."""
-
-
-_GIVEN_LARGEST: Final = 1 << 22
-"""What stands in int32 for the largest number that calibration has seen of an input."""
-_LEAST_TOP: Final = 1e-20
 _LARGEST: Final = {"int8": (-INT8_LARGEST, INT8_LARGEST), "int32": (-(1 << 30), 1 << 30)}
 """The ends of types of which not all numbers are used: sums on top of int32 must not wrap."""
 
@@ -107,6 +75,8 @@ class Formats:
     """What calibration has found that costs accuracy."""
     sums: frozenset[str] = frozenset()
     """The tensors of products of which the host reads sums, int32: no step is chosen for these."""
+    apart: frozenset[str] = frozenset()
+    """The tensors that the host puts together, since one step for all of their parts costs more."""
     alike_heads: bool = False
     """Heads of an attention have the scale of its last one, where theirs differ by roundings alone:
     a program repeats what one head does.  Otherwise each has its own."""
@@ -156,194 +126,6 @@ class Formats:
         return keys > STORED_KEYS and unit.value.tensor in self.stored
 
 
-def choose_formats(
-    segments: Segments,
-    seen: Observed,
-    clip: Clip = "error",
-    progress: Callable[[int, int], object] = lambda done, total: None,
-    notes: tuple[str, ...] = (),
-) -> Formats:
-    """The formats by what calibration has `seen` of a graph, of whatever sizes."""
-    chooser = _Chooser(segments, seen, clip)
-    forms = [form for form in segments.forms if form.role != "onto"]
-    total = len(forms) + len(chooser.linears)
-    for number, form in enumerate(forms):
-        chooser.choose(form)
-        progress(number + 1, total)
-    integers = {}
-    for name in chooser.linears:
-        integers[name] = chooser.integer(name)
-        progress(len(forms) + len(integers), total)
-    stored = frozenset(name for name, scores in seen.scores.items() if scores.may_wait)
-    return Formats(chooser.forms, integers, chooser.curves, stored, notes)
-
-
-class _Chooser:
-    """The formats that are chosen so far."""
-
-    def __init__(self, segments: Segments, seen: Observed, clip: Clip):
-        self.segments, self.seen = segments, seen
-        self.clip: Clip = clip
-        self.units = segments.units.units
-        self.forms: dict[Form, Format] = {}
-        self.smoothings: dict[Form, Smoothing] = {}
-        self.linears = {unit.value.tensor: unit.linear for unit in segments.units.of(Product)}
-        self.curves = {
-            name: choose_curve(unit.function, unit.alpha, seen.rows(_source(unit)))
-            for name, unit in self.units.items()
-            if isinstance(unit, Finishing | Function) and unit.function in ACTIVATIONS
-        }
-        self.hidden: dict[str, Floats] = {}
-        """Rows behind a curve whose outliers are spread over channels, by the value's key."""
-        self.correlations: dict[tuple[Form, int, int], Correlation] = {}
-        """By a form that products read, and the columns of it."""
-        self.heads = HeadSteps(segments, seen, self._weights, clip)
-
-    def choose(self, form: Form) -> None:
-        value = self.segments.units.values[form.key]
-        unit = None if form in self.segments.converted else self.units.get(value.tensor)
-        match form.role:
-            case "wide":
-                if isinstance(unit, Function) and unit.function == "softmax":
-                    self.forms[form] = Format("int16", np.full(unit.x.cols, 1 / INT16_MAX))
-                    return
-                tops, factors = self._tops(form), self._let_through(form)
-                step = max(int16_step(tops / factors), self._least_step(form))
-                self.forms[form] = Format("int16", factors * np.float64(step))
-            case "angles":
-                tops = self.seen.tops(form.key)
-                self.forms[form] = Format("int16", np.full(tops.size, tops.max() / INT16_MAX))
-            case "small":
-                self.forms[form] = self._small(form, unit)
-            case "heads":
-                self.forms[form] = Format("int8", self.heads.of(form))
-            case _:
-                top = max(self._tops(form).max(initial=0), _LEAST_TOP)
-                steps = np.full(self.seen.tops(form.key).size, top / _GIVEN_LARGEST)
-                self.forms[form] = Format("int32", steps)
-
-    def _tops(self, form: Form) -> Floats:
-        """The largest magnitude in each column of a form: what was seen, or else what is said."""
-        seen, said = self.seen.tops(form.key), self.heads.said(form.key)
-        return seen if said is None else np.full_like(seen, max(np.abs(said)))
-
-    def _least_step(self, form: Form) -> float:
-        """The step from which on the epsilon of each norm that reads a form fits its integer."""
-        norms = [unit for unit in self.segments.users(form) if isinstance(unit, Normalization)]
-        squares = (unit.x.cols * unit.epsilon / ((1 << EPSILON_BITS) - 1) for unit in norms)
-        return max(squares, default=0.0) ** 0.5
-
-    def _small(self, form: Form, unit: Unit | None) -> Format:
-        said = self.heads.said(form.key)
-        if isinstance(unit, Finishing):
-            return self._curve(form, unit)
-        if said is not None and not (isinstance(unit, Multiplication) and self._smooths(unit)):
-            return Format("int8", np.full(self.seen.tops(form.key).size, said_step(said)))
-        if isinstance(unit, Attention):
-            return Format("int8", self.heads.contexts[unit.value.tensor].steps.astype(np.float64))
-        if isinstance(unit, Multiplication) and not self._smooths(unit):
-            step = int8_step(self.seen.rows(form.key), self.clip)
-            return Format("int8", np.full(self.seen.tops(form.key).size, step))
-        return Format("int8", self._smoothing(form).steps.astype(np.float64))
-
-    def _smoothing(self, form: Form) -> Smoothing:
-        """The smoothing of what products read."""
-        if form not in self.smoothings:
-            x = self.seen.rows(form.key)
-            weights = np.concatenate(self._weights(form, x.shape[1]), axis=1)
-            found = choose_smoothing(x, weights)
-            if self.clip != "error":
-                found = replace(found, step=int8_step(x / found.factors, self.clip))
-            self.smoothings[form] = found
-        return self.smoothings[form]
-
-    def integer(self, name: str) -> IntegerLinear:
-        """A product with rounded weights; the formats of all forms are chosen."""
-        unit = self.units[name]
-        assert isinstance(unit, Product)
-        form, columns = Form(unit.x.tensor, "small"), slice(unit.x.col, unit.x.col + unit.x.cols)
-        found, place = self.forms[form], (form, columns.start, columns.stop)
-        if place not in self.correlations:
-            rows = self.hidden[form.key] if form.key in self.hidden else self.seen.rows(form.key)
-            whole, _ = found.integers(sample_rows(rows, _ROWS))
-            x = whole[:, columns].astype(np.float32) - np.float32(found.zero_point)
-            self.correlations[place] = correlation(x)
-        inputs = self.correlations[place]
-        return quantize_linear(self.linears[name], found.steps[columns], found.zero_point, inputs)
-
-    def _smooths(self, unit: Multiplication) -> bool:
-        """Whether columns of a product of two tensors can have steps of their own: those of `b`."""
-        b = Form(unit.b.tensor, "wide")
-        tensor = self.segments.units.values[b.key].tensor
-        return (
-            self.segments.made[unit.value.tensor] == ("small",)
-            and isinstance(self.units.get(tensor), Product)
-            and self.segments.made[tensor] == ("wide",)
-            and self.segments.users(b) == [unit]
-            and unit.a.tensor != unit.b.tensor
-            and self.seen.tops(b.key).size == unit.b.cols
-        )
-
-    def _let_through(self, form: Form) -> Floats:
-        """The factor of each column of an int16: that of a product or a rotation it goes into."""
-        key = form.key
-        for unit in self.segments.users(form):
-            if isinstance(unit, Multiplication) and unit.b.tensor == key and self._smooths(unit):
-                return self._smoothing(Form(unit.value.key, "small")).factors
-        ones = np.ones(self.seen.tops(key).size, np.float32)
-        return self.heads.turned.get(key, ones)
-
-    def _weights(self, form: Form, cols: int) -> list[Floats]:
-        """The weights of all products that read a form, with a row for each of its columns."""
-        found = []
-        for unit in self.segments.users(form):
-            if isinstance(unit, Product):
-                linear = self.linears[unit.value.tensor]
-                weights = np.zeros((cols, linear.weights.shape[1]), np.float32)
-                weights[unit.x.col : unit.x.col + unit.x.cols] = linear.weights
-                found.append(weights)
-        return found
-
-    # What is behind a curve.
-
-    def _curve(self, form: Form, unit: Finishing) -> Format:
-        x = self.seen.rows(form.key)
-        users = self.segments.users(form)
-        product = unit.product.value.tensor
-        if (
-            self.clip == "error"
-            and unit.function == "gelu"
-            and len(users) == 1
-            and isinstance(users[0], Product)
-            and users[0].x.cols == x.shape[1]
-            and product in self.segments.fused
-            and self.heads.said(form.key) is None
-        ):
-            return self._spread(unit, users[0], x)
-        found = self._range(form, unit.function or "", x)
-        return Format("uint8", np.full(x.shape[1], found.step), found.zero_point)
-
-    def _range(self, form: Form, function: str, x: Floats) -> HiddenRange:
-        """The range behind a curve whose outliers are not spread."""
-        said = self.heads.said(form.key)
-        if said is not None:
-            return HiddenRange.between(min(said[0], 0.0), max(said[1], 1e-6))
-        least = ACTIVATIONS[function].least if function in ACTIVATIONS else 0.0
-        if self.clip == "error":
-            return _best_range(sample_rows(x, _ROWS), least)
-        return HiddenRange.between(least, top_of(x[x > 0], self.clip) or 1.0)
-
-    def _spread(self, unit: Finishing, down: Product, hidden: Floats) -> Format:
-        up, computed = unit.product, self.curves[unit.value.tensor]
-        first, second = self.linears[up.value.tensor], self.linears[down.value.tensor]
-        spread = spread_outliers(first, second, hidden)
-        before = self.seen.rows(up.value.key)
-        self.linears[up.value.tensor] = spread.up
-        self.linears[down.value.tensor] = center(spread, second, before, hidden, computed)
-        self.hidden[unit.value.key] = computed(sample_rows(spread.entering(before), _ROWS))
-        return Format("uint8", np.full(hidden.shape[1], spread.range.step), spread.range.zero_point)
-
-
 def _held(unit: Append, forms: Mapping[Form, Format]) -> Format:
     """The format of a cache: that of what is appended to it."""
     source = forms[Form(unit.parts[0].tensor, "heads")]
@@ -361,20 +143,3 @@ def _score_steps(unit: Attention, forms: Mapping[Form, Format]) -> NDArray[np.fl
         np.full(head.key.rows, unit.scale * float(step(head.query) * step(head.key)))
         for head in unit.heads[0]
     ])
-
-
-def _source(unit: Finishing | Function) -> str:
-    """The value that a curve takes."""
-    return unit.product.value.key if isinstance(unit, Finishing) else unit.x.tensor
-
-
-def _best_range(x: Floats, least: float) -> HiddenRange:
-    """The range of uint8, from `least`, with the least squared error on `x`."""
-    top = max(float(x.max(initial=0)), 1e-6)
-
-    def error(found: HiddenRange) -> float:
-        whole = np.clip(np.rint(x / np.float32(found.step)) + found.zero_point, 0, 255)
-        lost = (whole - found.zero_point) * np.float32(found.step) - x
-        return float(np.vdot(lost, lost))
-
-    return min((HiddenRange.between(least, top * float(clip)) for clip in _LIMITS), key=error)

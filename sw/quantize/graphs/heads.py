@@ -17,8 +17,9 @@ from celosia.sw.quantize.graphs.meetings import Cluster, Columns, Group, score_c
 from celosia.sw.quantize.graphs.observe import Observed
 from celosia.sw.quantize.ranges import Clip, column_ranges, int8_step, least_error, said_step
 from celosia.sw.quantize.smooth import STRENGTHS, Smoothing, smoothing_error, smoothing_factors
-from celosia.sw.quantize.units.segments import Form, Segments
+from celosia.sw.quantize.units.segments import Segments
 from celosia.sw.quantize.units.units import Attention, Product, Rotation, Turn
+from celosia.sw.quantize.units.values import Form
 from celosia.sw.reference.encoder import Floats
 
 __all__ = ["HeadSteps", "score_factors"]

@@ -14,7 +14,8 @@ from celosia.sw.frontend.recognize.prove import HIDDEN
 from celosia.sw.ir.graph import View
 from celosia.sw.ir.graphs.finishes import visible_columns
 from celosia.sw.quantize.ranges import ScoreRange
-from celosia.sw.quantize.units.units import Attention, Value
+from celosia.sw.quantize.units.units import Attention
+from celosia.sw.quantize.units.values import Value
 from celosia.sw.reference.encoder import Floats
 
 __all__ = ["Observed", "SeenAttention", "Watched", "observe", "raised"]

@@ -13,8 +13,10 @@ from celosia.sw.ir.graph import Tensor, View
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.quantize.graphs.formats import Format, Formats
 from celosia.sw.quantize.units.homes import Home, find_homes
-from celosia.sw.quantize.units.segments import Form, GivenRows, Keys, Role, Segment, Segments
-from celosia.sw.quantize.units.units import Append, Attention, Unit, Value
+from celosia.sw.quantize.units.joins import joined_forms
+from celosia.sw.quantize.units.segments import GivenRows, Keys, Segment, Segments
+from celosia.sw.quantize.units.units import Append, Attention, Join, Unit
+from celosia.sw.quantize.units.values import Form, Role, Value
 
 __all__ = ["Emit", "Places", "is_one", "only"]
 
@@ -44,6 +46,7 @@ class Places:
         self.builder = GraphBuilder(f"{segments.graph.name}, segment {number}")
         self.types = segments.graph.types()
         self.views: dict[Form, View] = {}
+        self.joined = joined_forms(segments)
         self.homes: dict[Form, list[Home]] = {}
         """Where forms are that have no tensor of their own."""
         self.appended: dict[str, list[Append]] = {}
@@ -102,12 +105,20 @@ class Places:
         return Tensor(name, found.type, rows, cols, step, found.zero_point)
 
     def out(self, value: Value, role: Role) -> View:
-        """A new tensor for a form."""
+        """Where a form is written: in a tensor of its own, or in what it is a part of."""
         form = Form(value.key, role)
+        if (joined := self.joined.get(form)) is not None:
+            values, place = self.segments.units.values, joined.place
+            whole = self.views.get(joined.whole) or self.out(values[joined.whole.key], role)
+            self.views[form] = replace(place, tensor=whole.tensor)
+            return self.views[form]
         tensor = self.tensor(form)
         self.views[form] = self.builder.tensor(tensor)
         self.made[tensor.name] = form
         return self.views[form]
+
+    def join(self, _name: str, unit: Join) -> None:
+        """Nothing but a name: what makes the parts has written them."""
 
     def homes_of(self, value: Value) -> list[Home]:
         """Where the heads of a value are written that is appended to caches."""

@@ -21,8 +21,9 @@ from celosia.sw.quantize.graphs.formats import Format, Formats
 from celosia.sw.quantize.graphs.masks import ForMasks, Sight, for_masks
 from celosia.sw.quantize.graphs.observe import raised
 from celosia.sw.quantize.units.find_units import find_units
-from celosia.sw.quantize.units.segments import Form, Segment, plan_segments
-from celosia.sw.quantize.units.units import Append, Attention, Units, Value
+from celosia.sw.quantize.units.segments import Segment, plan_segments
+from celosia.sw.quantize.units.units import Append, Attention, Units
+from celosia.sw.quantize.units.values import Form, Value
 
 __all__ = [
     "Execution",
@@ -71,6 +72,8 @@ class QuantizedGraph:
     """Inputs whose rows must be 1s and then 0s."""
     notes: tuple[str, ...] = ()
     """What calibration has found that costs accuracy."""
+    apart: frozenset[str] = frozenset()
+    """The tensors that the host puts together because of their accuracy."""
 
     @property
     def onto(self) -> frozenset[str]:
@@ -108,7 +111,7 @@ def instantiate(
     Raises `GraphError` for a graph that `formats` are not of, and for a norm whose factors do not
     fit their integers.
     """
-    units = find_units(graph)
+    units = find_units(graph, formats.apart)
     segments = plan_segments(graph, units, formats.sums)
     try:
         emitted, forms = emit_segments(segments, formats, named=named, moving=moving)
@@ -131,6 +134,7 @@ def instantiate(
         reads={name: segments.host_form(name) for name in segments.segment_of},
         masks=tuple(sorted(set(padded_masks(graph, units)))),
         notes=formats.notes,
+        apart=formats.apart,
     )
 
 

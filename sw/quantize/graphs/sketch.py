@@ -16,8 +16,9 @@ from celosia.sw.quantize.graphs.emit import emit_segments
 from celosia.sw.quantize.graphs.formats import Format, Formats
 from celosia.sw.quantize.linear import quantize_linear
 from celosia.sw.quantize.units.find_units import find_units
-from celosia.sw.quantize.units.segments import Form, Role, Segments, plan_segments
+from celosia.sw.quantize.units.segments import Segments, plan_segments
 from celosia.sw.quantize.units.units import Finishing, Function, Product
+from celosia.sw.quantize.units.values import Form, Role
 
 __all__ = ["sketch"]
 

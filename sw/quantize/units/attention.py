@@ -5,7 +5,8 @@ from collections.abc import Callable
 from celosia.sw.frontend.nn.graph import Node
 from celosia.sw.ir.graph import View
 from celosia.sw.quantize.units.operands import Operands, Refused
-from celosia.sw.quantize.units.units import Head, Value
+from celosia.sw.quantize.units.units import Head
+from celosia.sw.quantize.units.values import Value
 
 __all__ = ["attention_heads", "score_bias"]
 

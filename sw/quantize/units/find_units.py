@@ -1,6 +1,6 @@
 """Finds the units of a recognized float graph, node by node."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Final
 
@@ -12,6 +12,7 @@ from celosia.sw.frontend.nn.operators.table import CURVES
 from celosia.sw.frontend.recognize.masks import mask_form
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.quantize.units.attention import attention_heads, score_bias
+from celosia.sw.quantize.units.joins import SHARED_STEP, find_join, settle_joins
 from celosia.sw.quantize.units.operands import Operands, Refused
 from celosia.sw.quantize.units.units import (
     Append,
@@ -27,8 +28,8 @@ from celosia.sw.quantize.units.units import (
     Turn,
     Unit,
     Units,
-    Value,
 )
+from celosia.sw.quantize.units.values import Value
 from celosia.sw.reference.encoder import Linear, Norm
 
 __all__ = ["find_units"]
@@ -41,9 +42,12 @@ _BEHIND: Final = "it is behind"
 """Begins the reason of what has the host's operands."""
 
 
-def find_units(graph: FloatGraph) -> Units:
-    """All that the accelerator can compute of a graph behind `recognize`."""
-    return _Finder(graph).run()
+def find_units(graph: FloatGraph, apart: Collection[str] = frozenset()) -> Units:
+    """All that the accelerator can compute of a graph behind `recognize`.
+
+    The host puts the tensors in `apart` together, whatever their parts are.
+    """
+    return settle_joins(graph, _Finder(graph).run(), dict.fromkeys(apart, SHARED_STEP))
 
 
 class _Finder:
@@ -71,7 +75,7 @@ class _Finder:
             "rmsnorm": self._norm,
             "rotate": self._rotation,
             "attention": self._attention,
-            "concat": self._texts,
+            "concat": self._concatenation,
             "cache": self._append,
         }
         for node in self.reader.graph.nodes:
@@ -321,6 +325,9 @@ class _Finder:
             keys=mask.keys,
             nodes=(node.name,),
         )
+
+    def _concatenation(self, node: Node) -> Unit | None:
+        return self._texts(node) or find_join(self.operands, self.units, node)
 
     def _texts(self, node: Node) -> Unit | None:
         """The attention of all texts whose contexts stand below each other.

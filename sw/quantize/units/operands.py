@@ -14,7 +14,7 @@ from celosia.sw.frontend.nn.operators.operator import Array
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.views import element_numbers, numbered
 from celosia.sw.ir.graph import View
-from celosia.sw.quantize.units.units import Value
+from celosia.sw.quantize.units.values import Value
 from celosia.sw.reference.encoder import Floats
 
 __all__ = ["Operands", "Refused", "rectangle"]

@@ -13,7 +13,7 @@ from celosia.sw.frontend.nn.operators.table import OPERATORS
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.recognize import Recognized
 from celosia.sw.ir.graph import View
-from celosia.sw.quantize.units.units import Attention, Finishing, Head, Product, Unit, Units
+from celosia.sw.quantize.units.units import Attention, Finishing, Head, Join, Product, Unit, Units
 
 __all__ = ["PlacedNode", "Placement", "Where", "place"]
 
@@ -116,6 +116,8 @@ def _part(reader: Reader, units: Units, unit: Unit, node: str) -> str:
         case Product() | Finishing() if node != unit.nodes[0]:
             kind = "bias" if reader.producer(node, "add", "sub") else "factor"
             return f"a {kind} is part of a product"
+        case Join():
+            return "its parts are written where it is"
         case _:
             return ""
 

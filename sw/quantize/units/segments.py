@@ -10,18 +10,10 @@ from typing import Final
 
 from celosia.sw.frontend.nn.graph import FloatGraph, Node
 from celosia.sw.ir.graph import Graph, View
-from celosia.sw.quantize.units.units import (
-    Append,
-    Attention,
-    Finishing,
-    Form,
-    Product,
-    Role,
-    Unit,
-    Units,
-)
+from celosia.sw.quantize.units.units import Append, Attention, Finishing, Join, Product, Unit, Units
+from celosia.sw.quantize.units.values import Form, Role
 
-__all__ = ["Form", "GivenRows", "Keys", "Role", "Segment", "Segments", "plan_segments"]
+__all__ = ["GivenRows", "Keys", "Segment", "Segments", "plan_segments"]
 
 _HOST_READS: Final[tuple[Role, ...]] = ("wide", "sums", "small", "heads")
 """The forms that the host reads, the best one first."""
@@ -203,7 +195,11 @@ class _Planner:
         self.made: dict[str, tuple[Role, ...]] = {}
         self.fused: set[str] = set()
         for name in reversed(units.units):
-            self.made[name] = self._made(units.units[name])
+            unit = units.units[name]
+            self.made[name] = self._made(unit)
+            if isinstance(unit, Join):
+                for part in unit.parts:
+                    self.needs[units.units[part].value.key].update(self.made[name])
         self.segment_of: dict[str, int] = {}
         self.levels: dict[str, int] = {}
         self.converted: dict[Form, int] = {}
@@ -248,6 +244,8 @@ class _Planner:
                 yield self.segment_of[product]
         if isinstance(unit, Attention) and unit.keys:
             yield self._level(unit.keys)
+        if isinstance(unit, Join):
+            yield from (self.segment_of[part] for part in unit.parts)
 
     def _form(self, form: Form) -> int:
         """The first segment that can read a form."""

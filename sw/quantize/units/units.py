@@ -5,108 +5,36 @@ of values, those of other units or of the host.  Nothing here knows integers.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from math import prod
-from typing import ClassVar, Literal, TypeVar
+from typing import ClassVar, TypeVar
 
 from celosia.sw.frontend.nn.graph import Node
-from celosia.sw.frontend.nn.operators.operator import Array, TensorType
 from celosia.sw.frontend.nn.operators.table import OPERATORS
 from celosia.sw.ir.graph import Mask, View
+from celosia.sw.quantize.units.values import Form, Role, Value
 from celosia.sw.reference.encoder import Linear, Norm
 
 __all__ = [
     "Append",
     "Attention",
     "Finishing",
-    "Form",
     "Function",
     "Head",
+    "Join",
     "Multiplication",
     "Normalization",
     "Product",
-    "Role",
     "Rotation",
     "Rows",
     "Subtraction",
     "Turn",
     "Unit",
     "Units",
-    "Value",
 ]
 
 
 _Kind = TypeVar("_Kind", bound="Unit")
-
-
-Role = Literal["wide", "small", "heads", "sums", "angles", "onto"]
-"""int16 with one step; 8 bits for a product; int8 for scores and what they weigh; int32 sums; int16
-for cosines and sines; int32 for what is added to scores."""
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """A value in a role."""
-
-    key: str
-    """The value's."""
-    role: Role
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """A tensor of the float graph as a matrix, a row for each token."""
-
-    tensor: str
-    heads: bool = False
-    """The tensor is (batch, heads, rows, columns): heads stand beside each other in a row."""
-    copies: int = 1
-    """For what is added to scores: so many heads have the one that is in the tensor."""
-    scores: str = ""
-    """The attention to whose scores it is added: it has their steps."""
-
-    @property
-    def key(self) -> str:
-        """What views call it."""
-        if self.scores:
-            return f"{self.tensor} for the scores of {self.scores}"
-        return f"{self.tensor} by heads" if self.heads else self.tensor
-
-    def matrix(self, array: Array) -> Array:
-        """The tensor as the matrix."""
-        if not self.heads:
-            return array.reshape(-1, array.shape[-1]) if array.ndim else array.reshape(1, 1)
-        batch, heads, rows, cols = _four(array.shape)
-        array = array.reshape(batch, heads, rows, cols).repeat(self.copies, axis=1)
-        return array.transpose(0, 2, 1, 3).reshape(batch * rows, heads * self.copies * cols)
-
-    def tensor_of(self, matrix: Array, kind: TensorType) -> Array:
-        """The matrix as the tensor, which is of type `kind`."""
-        if not self.heads:
-            return matrix.reshape(kind.shape)
-        assert self.copies == 1, "only attention reads copies"
-        batch, heads, rows, cols = _four(kind.shape)
-        array = matrix.reshape(batch, rows, heads, cols).transpose(0, 2, 1, 3)
-        return array.reshape(kind.shape)
-
-    def shape(self, kind: TensorType) -> tuple[int, int]:
-        """Rows and columns of the matrix of a tensor of type `kind`."""
-        cols = kind.shape[-1] if kind.shape else 1
-        if self.heads:
-            batch, heads, rows, cols = _four(kind.shape)
-            return batch * rows, heads * self.copies * cols
-        return prod(kind.shape) // cols if cols else 0, cols
-
-    def whole(self, kind: TensorType) -> View:
-        """All of the matrix of a tensor of type `kind`."""
-        return View(self.key, 0, 0, *self.shape(kind))
-
-
-def _four(shape: tuple[int, ...]) -> tuple[int, int, int, int]:
-    """A shape with first axes of 1, so that there are four."""
-    batch, heads, rows, cols = (1,) * (4 - len(shape)) + shape
-    return batch, heads, rows, cols
 
 
 class AnyUnit(ABC):
@@ -117,6 +45,8 @@ class AnyUnit(ABC):
     """The nodes of the float graph that it stands for."""
     ABLE: ClassVar[frozenset[Role]] = frozenset(("wide", "small"))
     """The roles in which it can make its value."""
+    JOINED: ClassVar[frozenset[Role]] = frozenset()
+    """The roles in which it can make its value as a part of another one."""
 
     @abstractmethod
     def reads(self) -> Iterator[Form]:
@@ -136,6 +66,7 @@ class Product(AnyUnit):
     linear: Linear
     nodes: tuple[str, ...]
     ABLE = frozenset(("wide", "small", "heads", "sums"))
+    JOINED = frozenset(("wide", "small"))
 
     def reads(self) -> Iterator[Form]:
         """Its operand."""
@@ -154,6 +85,7 @@ class Finishing(AnyUnit):
     """For `silu`: how much steeper than usual its sigmoid is."""
     residual: View | None = None
     nodes: tuple[str, ...]
+    JOINED = frozenset(("wide", "small"))
 
     def reads(self) -> Iterator[Form]:
         """The other term."""
@@ -184,6 +116,7 @@ class Normalization(AnyUnit):
     epsilon: float
     rms: bool
     nodes: tuple[str, ...]
+    JOINED = frozenset(("wide", "small"))
 
     @property
     def x(self) -> View:
@@ -250,6 +183,7 @@ class Multiplication(AnyUnit):
     b: View
     """If one of them is the result of a product that nobody else reads, it is this one."""
     nodes: tuple[str, ...]
+    JOINED = frozenset(("wide",))
 
     def reads(self) -> Iterator[Form]:
         """Both factors."""
@@ -266,6 +200,7 @@ class Subtraction(AnyUnit):
     b: View
     nodes: tuple[str, ...]
     ABLE = frozenset(("wide",))
+    JOINED = ABLE
 
     def reads(self) -> Iterator[Form]:
         """Both terms."""
@@ -340,6 +275,26 @@ class Append(AnyUnit):
         return {"heads"}
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Join(AnyUnit):
+    """Values beside or below each other: nothing is computed, the parts are written there."""
+
+    value: Value
+    parts: Mapping[str, View]
+    """Where each part is, by the tensor that its unit computes."""
+    able: frozenset[Role]
+    """The roles in which all parts can be written."""
+    nodes: tuple[str, ...]
+
+    def reads(self) -> Iterator[Form]:
+        """Nothing in a role of its own: parts are made in the roles that its readers need."""
+        yield from ()
+
+    def makes(self, wanted: set[Role]) -> set[Role]:
+        """What all parts can be."""
+        return wanted & self.able
+
+
 Unit = (
     Product
     | Finishing
@@ -350,6 +305,7 @@ Unit = (
     | Rotation
     | Function
     | Append
+    | Join
 )
 
 

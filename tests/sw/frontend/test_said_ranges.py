@@ -20,7 +20,7 @@ from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.frontend.said_ranges import said_ranges
 from celosia.sw.quantize.graphs.quantized import run_model
-from celosia.sw.quantize.units.segments import Form
+from celosia.sw.quantize.units.values import Form
 from tests.support.onnx_runtime import run_session
 from tests.support.quantized_exports import inputs, recognized
 from tests.support.quantized_graph import quantize_graph

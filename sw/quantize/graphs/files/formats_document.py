@@ -11,7 +11,7 @@ from celosia.sw.quantize.curves import Computed
 from celosia.sw.quantize.graphs.files.saved_file import SavedFile
 from celosia.sw.quantize.graphs.formats import Format, Formats
 from celosia.sw.quantize.linear import IntegerLinear
-from celosia.sw.quantize.units.segments import Form
+from celosia.sw.quantize.units.values import Form
 
 __all__ = ["formats_document", "read_formats"]
 
@@ -42,6 +42,7 @@ def formats_document(formats: Formats, saved: SavedFile) -> dict[str, Any]:
         "stored": sorted(formats.stored),
         "notes": list(formats.notes),
         "sums": sorted(formats.sums),
+        "apart": sorted(formats.apart),
         "alike_heads": formats.alike_heads,
     }
 
@@ -65,6 +66,7 @@ def read_formats(found: Mapping[str, Any], saved: SavedFile) -> Formats:
         stored=frozenset(found["stored"]),
         notes=tuple(map(str, found["notes"])),
         sums=frozenset(found["sums"]),
+        apart=frozenset(found.get("apart", ())),
         alike_heads=found["alike_heads"] is True,
     )
     for form, each in formats.forms.items():

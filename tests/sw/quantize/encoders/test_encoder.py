@@ -10,7 +10,7 @@ from celosia.sw.ir.graph import DeferredSoftmax, DivideBySums, LayerNorm, MatMul
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.models.cases import random_quantized_encoder
 from celosia.sw.quantize.encoders.encoder import Tables, quantize_encoder
-from celosia.sw.quantize.units.segments import Form
+from celosia.sw.quantize.units.values import Form
 from celosia.sw.reference.embedding import Embeddings
 from celosia.sw.reference.encoder import EncoderShape, Linear, encode
 from celosia.sw.reference.random_encoder import random_embeddings, random_encoder

@@ -17,7 +17,7 @@ from celosia.sw.ir import graph_interpret
 from celosia.sw.quantize.graphs.calibrate import calibrate
 from celosia.sw.quantize.graphs.formats import Format
 from celosia.sw.quantize.graphs.quantized import instantiate, run_model
-from celosia.sw.quantize.units.segments import Form
+from celosia.sw.quantize.units.values import Form
 from tests.support.quantized_exports import inputs, recognized
 
 LENGTHS = (8, 16, 40)

@@ -5,7 +5,7 @@ import pytest
 
 from celosia.lab.exports.writing.size import SMALL
 from celosia.sw.quantize.graphs.formats import Format
-from celosia.sw.quantize.units.segments import Form
+from celosia.sw.quantize.units.values import Form
 from tests.support.quantized_exports import quantized
 
 

@@ -12,7 +12,8 @@ from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.quantize.graphs.masks import Sight, for_masks
 from celosia.sw.quantize.graphs.observe import raised
-from celosia.sw.quantize.units.segments import Form, Segment
+from celosia.sw.quantize.units.segments import Segment
+from celosia.sw.quantize.units.values import Form
 from tests.support.quantized_exports import TOKENS, quantized
 
 ROWS, KEYS, WIDTH = 9, 6, 16

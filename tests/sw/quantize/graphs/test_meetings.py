@@ -2,7 +2,8 @@
 
 from celosia.sw.ir.graph import View
 from celosia.sw.quantize.graphs.meetings import Columns, score_clusters
-from celosia.sw.quantize.units.units import Attention, Head, Value
+from celosia.sw.quantize.units.units import Attention, Head
+from celosia.sw.quantize.units.values import Value
 
 
 def columns(text):

@@ -1,8 +1,9 @@
 """Units run in the first segment in which all that they read is there."""
 
 from celosia.sw.quantize.units.find_units import find_units
-from celosia.sw.quantize.units.segments import Form, plan_segments
+from celosia.sw.quantize.units.segments import plan_segments
 from celosia.sw.quantize.units.units import Product
+from celosia.sw.quantize.units.values import Form
 from tests.support.quantized_exports import recognized
 
 

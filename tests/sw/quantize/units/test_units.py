@@ -5,7 +5,7 @@ import pytest
 
 from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.quantize.units.operands import rectangle
-from celosia.sw.quantize.units.units import Value
+from celosia.sw.quantize.units.values import Value
 
 
 @pytest.mark.parametrize("heads", [False, True])

@@ -12,7 +12,7 @@ from celosia.sw.quantize.curves import Computed
 from celosia.sw.quantize.graphs.files.formats_document import formats_document, read_formats
 from celosia.sw.quantize.graphs.files.saved_file import SavedFile
 from celosia.sw.quantize.graphs.formats import Format
-from celosia.sw.quantize.units.segments import Form
+from celosia.sw.quantize.units.values import Form
 from celosia.sw.reference.encoder import EncoderShape
 
 FORMATS = random_quantized_encoder(EncoderShape(layers=1, width=16, heads=2, hidden=32), 0).formats
