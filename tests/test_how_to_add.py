@@ -22,6 +22,7 @@ BESIDE = {
     "An operator of integer graphs": {
         "isa/functions/table.py",
         "hw/transform/controller.py",
+        "sw/planning/decisions/decide_graph.py",
         "sw/planning/forms/stages.py",
         "sw/planning/rules/combine.py",
         "sw/planning/rules/verify.py",

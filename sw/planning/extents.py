@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-__all__ = ["even_cuts", "tiles"]
+__all__ = ["even_cuts", "even_sizes", "tiles"]
 
 
 def tiles(extent: int, size: int) -> int:
@@ -21,3 +21,8 @@ def even_cuts(extent: int, most: int, multiple: int = 1) -> Iterator[tuple[int, 
         step = min(tiles(step, multiple) * multiple, most // multiple * multiple)
     for start in range(0, extent, step):
         yield start, min(step, extent - start)
+
+
+def even_sizes(extent: int, most: int, multiple: int = 1) -> tuple[int, ...]:
+    """The lengths of such parts."""
+    return tuple(size for _, size in even_cuts(extent, most, multiple))

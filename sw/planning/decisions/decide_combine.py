@@ -2,11 +2,10 @@
 
 from typing import Final
 
-from celosia.sw.ir.graph import Combination, Graph
-from celosia.sw.planning.extents import even_cuts, tiles
+from celosia.sw.ir.graph import Combination
+from celosia.sw.planning.decisions.decided import Decided
+from celosia.sw.planning.extents import even_sizes, tiles
 from celosia.sw.planning.forms.stages import CombineStage
-from celosia.sw.planning.memory_map import MemoryMap
-from celosia.sw.planning.rules.common import ELEMENT_BYTES
 
 __all__ = ["decide_combine"]
 
@@ -14,14 +13,14 @@ _AT_ONCE: Final = 2
 """Operands and results of so many transforms fit into their rings at once."""
 
 
-def decide_combine(op: Combination, places: MemoryMap, graph: Graph) -> CombineStage:
+def decide_combine(op: Combination, decided: Decided) -> CombineStage:
     """The stage of `op`: as many rows as a block may have, of the columns for which there is room.
 
     Rows that are rotated stay whole: raises `ValueError` for those that do not fit.  Operands are
     loaded even if they are results that stay on the chip.
     """
-    views, dim = (op.a, op.b, op.out), places.config.dim
-    sizes = [ELEMENT_BYTES[graph.tensors[view.tensor].type] for view in views]
+    places, dim = decided.places, decided.dim
+    sizes = [decided.bytes(view) for view in (op.a, op.b, op.out)]
     rings = "words", "normalized", places.results(sizes[-1])
     room = min(
         places.rows(ring) // (_AT_ONCE * size) for ring, size in zip(rings, sizes, strict=True)
@@ -32,8 +31,7 @@ def decide_combine(op: Combination, places: MemoryMap, graph: Graph) -> CombineS
         raise ValueError(f"{op}: {op.out.cols} columns are not a multiple of dim = {dim}")
     if room < together:
         raise ValueError(f"{op}: rows of {together} tiles do not fit, only {room} do")
-    most = min(places.block_rows, room // together)
-    rows = tuple(size for _, size in even_cuts(op.out.rows, most))
+    rows = even_sizes(op.out.rows, min(places.block_rows, room // together))
     most = max(together, min(across, room // max(rows), places.config.max_blocks))
     a, b, results = rings
     return CombineStage(op=op.name, rows=rows, tiles=most, a=a, b=b, results=results)

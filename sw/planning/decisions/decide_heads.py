@@ -5,14 +5,15 @@ past, once for each block of rows.  They then share the ring of weights, whose b
 one piece arrives while another is read.  `celosia.sw.planning.decisions.head_cuts` cuts the heads.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Final
 
-from celosia.sw.ir.graph import Graph, View
+from celosia.sw.ir.graph import View
+from celosia.sw.planning.decisions.decided import Decided
 from celosia.sw.planning.decisions.head_cuts import HeadCuts, HeadShape, head_shape
 from celosia.sw.planning.extents import tiles
-from celosia.sw.planning.forms.groups import Head
+from celosia.sw.planning.forms.groups import Head, Heads
 from celosia.sw.planning.forms.plan import RingPlan
 from celosia.sw.planning.forms.stages import (
     AttentionStage,
@@ -35,19 +36,18 @@ _BLOCKS_IN_MEMORY: Final = 2
 Spans = tuple[tuple[int, int], ...]
 
 
-def decide_heads(
-    heads: tuple[Head, ...], memory: MemoryMap, graph: Graph, stays: Mapping[str, str], turn: int
-) -> AttentionStage:
-    """The stage of heads of `graph` that do not read each other; its rings are added to `memory`.
+def decide_heads(together: Heads, decided: Decided) -> AttentionStage:
+    """The stage of heads that do not read each other; its rings are added to the map.
 
-    Some tensors stay in a ring as they are computed.  It is the `turn` of this half of the
-    accumulator: sums of what comes before the heads may still be in the other one.
+    They begin with the half of the accumulator whose turn it is: sums of what comes before them may
+    still be in the other one.
 
     Raises `ValueError` that names the head if not even a row of its context fits.
     """
+    memory, graph = decided.places, decided.graph
     alike = [
-        _Group(tuple(members), shape, memory, stays, turn)
-        for shape, members in groupby(heads, lambda head: head_shape(head, graph))
+        _Group(tuple(members), shape, decided)
+        for shape, members in groupby(together.heads, lambda head: head_shape(head, graph))
     ]
     slots, spilled = "slots", all(group.spilled for group in alike)
     if spilled:
@@ -64,8 +64,14 @@ def decide_heads(
         for group in alike:
             group.alternate()
     first = ahead == 1 and not by_turns and all(group.at_once for group in alike)
+    made = tuple(group.decide(ahead) for group in alike)
+    decided.blocks += first
+    # Contexts stay if they are of all rows: nobody finds those of several texts together.
+    for out in (head.context.out for head in together.heads):
+        if out.rows == graph.tensors[out.tensor].rows:
+            decided.stay(out, made[0].drain.results)
     return AttentionStage(
-        groups=tuple(group.decide(ahead) for group in alike),
+        groups=made,
         slots=slots if spilled else _slots(memory, ahead),
         first="halves" if first else "",
         ahead=ahead,
@@ -90,17 +96,10 @@ def _slots(memory: MemoryMap, ahead: int) -> str:
 class _Group(HeadCuts):
     """The decisions for heads of one shape."""
 
-    def __init__(
-        self,
-        heads: tuple[Head, ...],
-        shape: HeadShape,
-        memory: MemoryMap,
-        stays: Mapping[str, str],
-        turn: int,
-    ):
-        super().__init__(heads, shape, memory)
-        self.stays = stays
-        self.of_contexts = turn * self.half
+    def __init__(self, heads: tuple[Head, ...], shape: HeadShape, decided: Decided):
+        super().__init__(heads, shape, decided.places)
+        self.stays = decided.stays
+        self.of_contexts = decided.blocks % 2 * self.half
         self.of_scores = self.half - self.of_contexts
 
     def decide(self, ahead: int) -> HeadGroup:

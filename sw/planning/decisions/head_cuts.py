@@ -17,7 +17,7 @@ from typing import Final
 from celosia.isa.latencies import LOCAL_READ_LATENCY, lane_latency
 from celosia.sw.ir.causal import keys_seen, leaves_out
 from celosia.sw.ir.graph import Graph, View
-from celosia.sw.planning.extents import even_cuts, tiles
+from celosia.sw.planning.extents import even_sizes, tiles
 from celosia.sw.planning.forms.groups import Head
 from celosia.sw.planning.memory_map import RING_SHARES, MemoryMap
 
@@ -119,8 +119,8 @@ class HeadCuts:
                 "of fit"
             )
         most, block_keys = self._cut()
-        self.rows = tuple(size for _, size in even_cuts(shape.rows, most))
-        self.keys = tuple(size for _, size in even_cuts(shape.keys, block_keys, self.dim))
+        self.rows = even_sizes(shape.rows, most)
+        self.keys = even_sizes(shape.keys, block_keys, self.dim)
         if shape.causal and len(self.keys) == 1:
             self.rows = tuple(self._causal_rows(most))
         self.scores = self._most_scores(self.rows, self.keys)
@@ -135,7 +135,7 @@ class HeadCuts:
         A transform reads the sums of one half while the array adds to those of the other: neither
         waits for the other, where scores of all keys in one half would have both wait.
         """
-        self.rows = tuple(size for _, size in even_cuts(self.shape.rows, self._rows_by_turns))
+        self.rows = even_sizes(self.shape.rows, self._rows_by_turns)
         self.scores = self._most_scores(self.rows, self.keys)
         self.alternates = True
 

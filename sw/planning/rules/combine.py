@@ -9,7 +9,7 @@ from celosia.sw.planning.rules.common import Rule, StageRules
 __all__ = ["combine_rules"]
 
 
-def combine_rules(stage: CombineStage, op: Combination, rules: StageRules) -> Iterator[Rule]:
+def combine_rules(stage: CombineStage, rules: StageRules, op: Combination) -> Iterator[Rule]:
     """The rules of a stage that combines matrices from memory."""
     yield from rules.block_rows(stage.rows, op.out.rows)
     yield "combine-tiles", stage.tiles > 0, f"{stage.tiles} tiles are none"

@@ -22,7 +22,7 @@ __all__ = ["drain_rules", "linear_rules", "mvout_finishes"]
 
 
 def linear_rules(
-    stage: LinearStage, op: MatMul | Transform, norm: LayerNorm | None, rules: StageRules
+    stage: LinearStage, rules: StageRules, op: MatMul | Transform, norm: LayerNorm | None = None
 ) -> Iterator[Rule]:
     """The rules of a stage that computes `op`, and the normalization that it names, if any."""
     if isinstance(op.finish, DeferredSoftmax | DivideBySums):

@@ -13,7 +13,7 @@ _PARAMETER_ROWS: Final = 4
 """Parameter rows for each tile of columns: gamma and beta, for half a tile each."""
 
 
-def norm_stage_rules(stage: NormStage, op: LayerNorm, rules: StageRules) -> Iterator[Rule]:
+def norm_stage_rules(stage: NormStage, rules: StageRules, op: LayerNorm) -> Iterator[Rule]:
     """The rules of a stage that normalizes rows from memory."""
     yield from rules.block_rows(stage.rows, op.source.rows)
     yield from norm_rules(stage.norm, op, max(stage.rows), rules)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from functools import partial
 from itertools import chain, combinations
+from typing import Any
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.sw.ir.graph import (
@@ -33,11 +34,12 @@ from celosia.sw.planning.rules.norm import norm_stage_rules
 __all__ = ["PlanError", "machine_of", "verify_plan"]
 
 
-_ROWS: Mapping[type, tuple[type, Callable[..., Iterator[Rule]]]] = {
-    NormStage: (LayerNorm, norm_stage_rules),
-    CombineStage: (Combination, combine_rules),
+_RULES: Mapping[type, tuple[tuple[Any, ...], Callable[..., Iterator[Rule]]]] = {
+    LinearStage: ((MatMul | Transform, LayerNorm), linear_rules),
+    NormStage: ((LayerNorm,), norm_stage_rules),
+    CombineStage: ((Combination,), combine_rules),
 }
-"""The operators of stages whose rows the lanes compute, and their rules."""
+"""The operators of each kind of stage of few operators, as far as it has them, and its rules."""
 
 
 class PlanError(ValueError):
@@ -119,24 +121,20 @@ def _rules(
     stage: Stage, ops: list[Op], plan: Plan, graph: Graph, config: AcceleratorConfig
 ) -> Iterator[Rule]:
     """The rules of a stage that computes `ops`."""
-    rules = StageRules(plan, graph, config)
-    match stage, ops:
-        case LinearStage(norm=None), [MatMul() | Transform() as op]:
-            yield from linear_rules(stage, op, None, rules)
-        case LinearStage(), [MatMul() | Transform() as op, LayerNorm() as norm]:
-            yield from linear_rules(stage, op, norm, rules)
-        case _, [op] if type(stage) in _ROWS and isinstance(op, _ROWS[type(stage)][0]):
-            yield from _ROWS[type(stage)][1](stage, op, rules)
-        case AttentionStage(), _:
-            yield from attention_rules(stage, {op.name: op for op in ops}, rules)
-        case ConcurrentStage(), _:
-            known = {op.name: op for op in ops}
+    rules, known = StageRules(plan, graph, config), {op.name: op for op in ops}
+    match stage:
+        case ConcurrentStage():
             depend = partial(_depend, moving=graph.moving)
             yield from concurrent_rules(stage, known, rules, depend)
             for each in (each for branch in stage.branches for each in branch.stages):
                 yield from _rules(each, [known[op] for op in each.ops], plan, graph, config)
+        case AttentionStage():
+            yield from attention_rules(stage, known, rules)
         case _:
-            yield "kind", False, f"{ops[0]} and its like are not of kind {stage.kind}"
+            kinds, rules_of = _RULES[type(stage)]
+            legal = all(map(isinstance, ops, kinds))
+            yield "kind", legal, f"{ops[0]} and its like are not of kind {stage.kind}"
+            yield from rules_of(stage, rules, *ops)
 
 
 def _check_rings(plan: Plan) -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.sw.ir.graph import Graph, MatMul, Op, Softmax, Transform
-from celosia.sw.planning.extents import even_cuts, tiles
+from celosia.sw.planning.extents import even_sizes, tiles
 from celosia.sw.planning.forms.plan import Plan, Stage
 from celosia.sw.planning.forms.stages import AttentionStage, HeadGroup, LinearStage, NormStage
 from celosia.sw.planning.rules.verify import PlanError
@@ -66,7 +66,7 @@ def _whole_keys(group: HeadGroup, ops: dict[str, Op], step: Fuse, dim: int) -> H
         text = f"{keys} keys are one tile, which stays whole"
         raise PlanError("fuse-keys", f"stage {step.op}", text)
     most = dim * tiles(tiles(keys, dim), 2)
-    return replace(group, keys=tuple(size for _, size in even_cuts(keys, most, dim)))
+    return replace(group, keys=even_sizes(keys, most, dim))
 
 
 def _norm(plan: Plan, index: int, stage: LinearStage, *, together: bool) -> Plan:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.sw.planning.extents import even_cuts, tiles
+from celosia.sw.planning.extents import even_cuts, even_sizes, tiles
 
 extents = st.integers(1, 500)
 
@@ -44,3 +44,8 @@ def test_tiles(extent, size, count):
 
 def test_a_multiple_larger_than_the_longest_part_is_left_out():
     assert list(even_cuts(10, 3, 4)) == [(0, 3), (3, 3), (6, 3), (9, 1)]
+
+
+def test_sizes_are_those_of_the_parts():
+    assert even_sizes(10, 4) == (4, 4, 2)
+    assert even_sizes(9, 8, 4) == (8, 1)

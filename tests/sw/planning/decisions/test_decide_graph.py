@@ -1,6 +1,7 @@
 """Plans of graphs: what is refused, and how short texts of plans are."""
 
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from celosia.sw.ir.graph import (
     Softmax,
     Sums,
     Tensor,
+    Transform,
 )
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.ir.program import Load, Store
@@ -26,8 +28,8 @@ from celosia.sw.models.cases import (
     random_quantized_encoder,
     softmax_case,
 )
-from celosia.sw.planning.decisions.decide_graph import decide_graph
-from celosia.sw.planning.forms.groups import on_chip
+from celosia.sw.planning.decisions.decide_graph import DECIDE, decide_graph
+from celosia.sw.planning.forms.groups import Heads, Linear, on_chip
 from celosia.sw.planning.forms.stages import AttentionStage, LinearStage, TailPart
 from celosia.sw.planning.forms.text import parse_plan, print_plan
 from celosia.sw.planning.rules.verify import PlanError
@@ -41,6 +43,13 @@ MODEL = random_quantized_encoder(EncoderShape(layers=2, width=128, heads=4, hidd
 def test_without_the_unit_graphs_are_refused():
     with pytest.raises(ValueError, match="no unit for transforms"):
         decide_graph(softmax_case(2, 3, seed=1).graph, PRESETS["small"])
+
+
+def test_every_kind_of_group_has_a_row():
+    """Operators of sums are in groups of their own."""
+    alone = {kind for kind in get_args(Op) if not issubclass(kind, MatMul | Transform)}
+    for kind in (Heads, Linear, *alone):
+        assert sum(issubclass(kind, each) for each in DECIDE) == 1
 
 
 def test_a_bias_that_is_computed_is_refused():
