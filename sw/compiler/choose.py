@@ -40,7 +40,7 @@ def choose(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None 
     if is_much_of(probe, graph, config):
         probe = graph
     chosen = choices_by_rows(graph, config)
-    if not config.normalization or product_tiles(probe, config) > SEARCHED_TILES:
+    if product_tiles(probe, config) > SEARCHED_TILES:
         return chosen
     if probe is not graph and _spills(graph, config, chosen):
         return chosen

@@ -1,16 +1,35 @@
-"""How the sums of a product alone leave: by stores that finish them, or by way of transforms."""
+"""How sums leave: by stores that finish them, or by way of transforms."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.sw.ir.graph import Activation, Graph, MatMul, Requantize, View
+from celosia.sw.ir.graph import Activation, Graph, MatMul, Requantize, Transform, View
 from celosia.sw.planning.forms.plan import RingPlan
 from celosia.sw.planning.forms.stages import SumsDrain
 from celosia.sw.planning.rules.common import ELEMENT_BYTES, SHARES
 from celosia.sw.planning.rules.linear import mvout_finishes
 from celosia.sw.planning.rules.verify import PlanError
 
-__all__ = ["ProductFinish"]
+__all__ = ["ProductFinish", "beyond_stores", "stores"]
+
+
+def beyond_stores(graph: Graph) -> Iterator[tuple[str, str]]:
+    """The operators whose results stores do not make, each with what it needs."""
+    for op in graph.ops:
+        out = graph.tensors[op.results[0].tensor].type
+        if not (isinstance(op, MatMul | Transform) and mvout_finishes(op, out)):
+            how = getattr(op, "finish", type(op).__name__)
+            yield op.name, f"{how} to {out} needs a normalization unit, which is not there"
+
+
+def stores(op: MatMul | Transform, out: str, config: AcceleratorConfig, bias: str) -> SumsDrain:
+    """Stores make the results of `op`, of type `out`, with a bias from this ring, if there is one.
+
+    Each takes as many tiles as it can.
+    """
+    most = config.max_accumulator_blocks if out == "int32" else config.max_blocks
+    return SumsDrain(by="mvout", tiles=most, parameters=bias if op.bias is not None else "")
 
 
 @dataclass(frozen=True)
@@ -40,11 +59,10 @@ class ProductFinish:
 
     def drain(self, rows: int, tiles: int) -> SumsDrain:
         """Blocks of at most `rows` rows and so many tiles of columns leave as soon as they can."""
-        parameters = "bias" if self._kinds else ""
         if self.by_stores:
-            sums, config = self._type == "int32", self.config
-            most = config.max_accumulator_blocks if sums else config.max_blocks
-            return SumsDrain(by="mvout", tiles=min(most, tiles), parameters=parameters)
+            drain = stores(self.op, self._type, self.config, "bias")
+            return replace(drain, tiles=min(drain.tiles, tiles))
+        parameters = "bias" if self._kinds else ""
         fit = self.rows // (2 * rows * ELEMENT_BYTES[self._type])
         most = min(fit, self.config.max_blocks, self.config.parameter_rows // SHARES, tiles)
         return SumsDrain(tiles=max(1, most), parameters=parameters, results="results")

@@ -101,9 +101,11 @@ class MemoryMap:
             yield "bytes", _scratchpad((results, half))
         parameters = config.parameter_rows // 2
         yield "columns", RingPlan(space="parameters", spans=((0, parameters),))
-        yield "affines", RingPlan(space="parameters", spans=((parameters, parameters),))
+        if config.normalization:
+            yield "affines", RingPlan(space="parameters", spans=((parameters, parameters),))
         yield "halves", _halves("accumulator", self.accumulator_half)
-        yield "slots", _halves("statistics", self.slots, step=self.slots)
+        if config.normalization:
+            yield "slots", _halves("statistics", self.slots, step=self.slots)
 
     @property
     def bank_rows(self) -> int:

@@ -10,6 +10,7 @@ from contextlib import closing
 import pytest
 
 from celosia.isa.memory import MemoryTiming
+from celosia.isa.presets import PRESETS
 from celosia.lab.fuzz.graphs.levels import check_device
 from celosia.lab.fuzz.graphs.random_graph import random_case
 from celosia.sim.devices.devices import open_device
@@ -26,6 +27,7 @@ from celosia.sw.models.cases import (
 from celosia.sw.reference.encoder import EncoderShape
 from tests.support.differences import difference_case
 from tests.support.levels import configured
+from tests.support.stored_products import stored_case
 
 MEMORY_BYTES = 1 << 19
 SLOW_WRITES = MemoryTiming(latency=60, channel_stalls=(("w", 90), ("b", 90), ("ar", 5)), seed=3)
@@ -76,6 +78,14 @@ def test_differences_that_saturate_or_not():
     ):
         check_device(difference_case(9, 21, seed=1), device)
         check_device(difference_case(5, 8, 2, scale=-0.01, residual_scale=0.03), device)
+
+
+@pytest.mark.parametrize("preset", ["gemmini4", pytest.param("small", marks=pytest.mark.slow)])
+def test_products_without_a_unit(preset):
+    opened = open_device("verilator", PRESETS[preset], TIMINGS["stalls"], MEMORY_BYTES)
+    with closing(opened) as device:
+        for rows in (3, 40):
+            check_device(stored_case(rows, 24, seed=rows), device)
 
 
 @pytest.mark.slow

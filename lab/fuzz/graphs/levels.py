@@ -70,8 +70,8 @@ def _expected(case: Case, config: AcceleratorConfig) -> Mapping[str, NDArray[Any
 
 
 def _compiled(graph: Graph, config: AcceleratorConfig) -> CompiledGraph:
-    """The commands of a graph; without a normalization unit it is one product."""
-    if config.normalization:
+    """The commands of a graph; a product alone is cut by the search where stores finish it."""
+    if config.normalization or len(graph.ops) > 1:
         return compile_graph(graph, config)
     return compile_graph(graph, config, Decide(decide(graph, config)))
 

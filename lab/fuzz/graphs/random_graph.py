@@ -31,15 +31,15 @@ from celosia.sw.models.cases import Case
 __all__ = ["case_for", "random_case"]
 
 _PRODUCT_EXTENT = 80
-"""Rows and columns of a product alone, at most: some are of several blocks."""
+"""Rows and columns of plain products, at most: some are of several blocks."""
 _LIMITS = {"int8": 127, "uint8": 255, "int16": 4000, "int32": 1 << 20}
 
 
 def case_for(seed: int, config: AcceleratorConfig) -> Case:
-    """A random graph that `config` can compute: without a normalization unit, one product."""
+    """A random graph that `config` can compute: without a normalization unit, of plain products."""
     if config.normalization:
         return random_case(seed, combinations=True)
-    return _RandomGraph(seed, _PRODUCT_EXTENT).plain_product()
+    return _RandomGraph(seed, _PRODUCT_EXTENT).plain_products()
 
 
 def random_case(seed: int, *, ops: int = 5, extent: int = 20, combinations: bool = False) -> Case:
@@ -81,7 +81,14 @@ class _RandomGraph:
         unread = self.outputs[-1:] if self._chance(0.5) else self.outputs
         return Case(self.builder.finish(*unread), self.inputs)
 
-    def plain_product(self) -> Case:
+    def plain_products(self) -> Case:
+        """A product alone, or some that may read each other's results."""
+        self._plain_product()
+        while self._chance(0.5):
+            self._plain_product()
+        return Case(self.builder.finish(*self.outputs), self.inputs)
+
+    def _plain_product(self) -> None:
         """A product that MVOUT finishes: int32, or bytes with one scale."""
         a, cols = self._old("uint8" if self._chance(0.3) else "int8"), self._extent()
         transposed = self._chance(0.3)
@@ -94,7 +101,6 @@ class _RandomGraph:
         bias = self._bias(cols) if self._chance(0.5) else None
         name, out = self._name("product"), self._new(kind, self.rows, cols)
         self.builder.matmul(name, out, a, b, finish, bias=bias, b_transposed=transposed)
-        return Case(self.builder.finish(*self.outputs), self.inputs)
 
     # Operators.
 

@@ -18,6 +18,7 @@ from celosia.sw.planning.decisions.decide_linear import decide_linear
 from celosia.sw.planning.decisions.decide_norm import decide_norm
 from celosia.sw.planning.decisions.decided import Decided
 from celosia.sw.planning.extents import tiles
+from celosia.sw.planning.finish import beyond_stores
 from celosia.sw.planning.forms.groups import Heads, Linear, groups
 from celosia.sw.planning.forms.plan import Plan, Stage
 from celosia.sw.planning.memory_map import FewRowsMap, MemoryMap, SeveralRowsMap
@@ -40,8 +41,8 @@ def decide_graph(graph: Graph, config: AcceleratorConfig, choices: Choices = DEF
 
     Raises `ValueError` that names the operator for what the accelerator cannot do.
     """
-    if not config.normalization:
-        raise ValueError("normalization: this accelerator has no unit for transforms")
+    for name, reason in () if config.normalization else beyond_stores(graph):
+        raise ValueError(f"{name}: {reason}")
     for places in _maps(graph, config, choices):
         with suppress(ValueError):  # Something does not fit there.
             return _planned(graph, places)

@@ -7,6 +7,7 @@ from celosia.sw.ir.graph import AddResidual, MatMul, Softmax, Sums, Transform, V
 from celosia.sw.planning.decisions.decide_norm import NormDecision
 from celosia.sw.planning.decisions.decided import Decided
 from celosia.sw.planning.extents import even_sizes, tiles
+from celosia.sw.planning.finish import stores
 from celosia.sw.planning.forms.groups import Linear
 from celosia.sw.planning.forms.stages import (
     LinearStage,
@@ -18,6 +19,8 @@ from celosia.sw.planning.forms.stages import (
 
 __all__ = ["decide_linear"]
 
+_BIASES: Final = 2
+"""Stores take the bias of a block while that of the next one is loaded."""
 _TAIL_TILES: Final = 2
 """Tiles of rows in a part of a block whose normalization nothing hides."""
 
@@ -35,6 +38,8 @@ def decide_linear(group: Linear, decided: Decided) -> LinearStage:
     blocks = (across,)
     if not softmax or max(rows) * across > half:  # Of what half the accumulator holds.
         most = half // max(rows)
+        if op.bias is not None and _by_stores(op, decided):
+            most = min(most, places.rows("columns") // _BIASES)
         multiple = dim * min(most, places.config.max_blocks)
         sizes = even_sizes(op.out.cols, most * dim, multiple)
         blocks = tuple(tiles(size, dim) for size in sizes)
@@ -79,12 +84,17 @@ def _operands(op: MatMul, decided: Decided) -> dict[str, Any]:
     return {"a": PiecesOfA(ring=decided.ring_of(op.a, "activations")), "w": w}
 
 
+def _by_stores(op: MatMul | Transform, decided: Decided) -> bool:
+    """Whether stores finish sums: those that are results, or all where nothing else could."""
+    plain = isinstance(op.finish, Sums) and op.bias is None
+    return plain or not decided.places.config.normalization
+
+
 def _drain(op: MatMul | Transform, rows: int, blocks: int, decided: Decided) -> SumsDrain:
     """How blocks of sums leave: the results of two transforms fit into their ring."""
-    places = decided.places
-    if isinstance(op.finish, Sums) and op.bias is None:
-        return SumsDrain(by="mvout", tiles=places.config.max_accumulator_blocks)
-    size = decided.bytes(op.out)
+    places, size = decided.places, decided.bytes(op.out)
+    if _by_stores(op, decided):
+        return stores(op, decided.graph.tensors[op.out.tensor].type, places.config, "columns")
     ring, residuals, limits = places.results(size), "", [blocks]
     if size == 1:
         ring = decided.of_heads.get(op.out.tensor, ring)
@@ -113,7 +123,7 @@ def _tail(norm: NormDecision, rows: tuple[int, ...]) -> tuple[TailPart, ...]:
     if not ends and len(rows) > 1:
         return ()
     dim, places = norm.decided.dim, norm.decided.places
-    sizes = even_sizes(rows[-1], _TAIL_TILES * dim, dim)
+    sizes = even_sizes(rows[len(rows) - 1], _TAIL_TILES * dim, dim)
     parts = [TailPart(rows=each, tiles=norm.tiles(each, short=True)) for each in sizes]
     if ends and places.added != "words":
         parts[-1] = replace(parts[-1], source="words")

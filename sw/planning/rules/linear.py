@@ -76,8 +76,10 @@ def _loops(
 
 
 def mvout_finishes(op: MatMul | Transform, out: str) -> bool:
-    """Whether a store of sums makes the results of `op`, of type `out`."""
+    """Whether a store of sums makes the results of `op`, of type `out`, each of them once."""
     match op.finish:
+        case _ if op.copies:
+            return False
         case Sums():
             return True
         case Requantize(float() | int(), 0):
@@ -125,10 +127,9 @@ def _mvout_rules(
     drain: SumsDrain, op: MatMul | Transform, tiles: int, rules: StageRules
 ) -> Iterator[Rule]:
     """The rules of stores that finish blocks of so many tiles of sums."""
-    out, copies = rules.type(op.out), getattr(op, "copies", ())
-    text = f"{drain.by} does not do {op.finish} to {out}"
+    out = rules.type(op.out)
+    text = f"{drain.by} does not do {op.finish} to {out}{', twice' if op.copies else ''}"
     yield "drain", mvout_finishes(op, out), text
-    yield "copies", not copies, f"{drain.by} writes no rows a second time"
     names = (drain.results, drain.residuals)
     yield "drain", not any(names), f"mvout takes no such rings, but {names} are given"
     machine = rules.machine

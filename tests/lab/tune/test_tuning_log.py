@@ -202,4 +202,4 @@ def test_a_log_of_a_graph_is_picked_up_too(tmp_path, monkeypatch):
     assert 'scheduler = "need"' in printed
     assert "scheduler" not in right("compile", *GRAPH, "--print-after", "plan").stdout
     right("run", *GRAPH, "--tuned", "log", "--sim", "functional")
-    refused("no unit for transforms", "tune", *GRAPH[:3], "--preset", "gemmini", *words)
+    refused("needs a normalization unit", "tune", *GRAPH[:3], "--preset", "gemmini", *words)

@@ -166,7 +166,7 @@ def test_a_model_file_runs_on_texts_of_different_length(tmp_path):
         ("--layers: not with --model minilm", "encoder --model minilm --layers 2"),
         ("--seq: not with --model minilm", "encoder --model minilm --seq 9"),
         ("'--layers'", "encoder --model bert-base --layers 0 --seq 9"),
-        ("has no unit for transforms", "softmax --shape 4x20 --set normalization=false"),
+        ("needs a normalization unit", "softmax --shape 4x20 --set normalization=false"),
     ],
 )
 def test_what_a_graph_cannot_be_run_with_is_refused(message, words):

@@ -89,7 +89,14 @@ def test_rtl_says_what_tokens_cost():
 
 def test_accelerators_that_cannot_do_it_are_refused(model):
     refused(
-        "no unit for transforms", *ANY, "--preset", "small", "--sim", "functional", "--prompt", "a"
+        "needs a normalization unit",
+        *ANY,
+        "--preset",
+        "small",
+        "--sim",
+        "functional",
+        "--prompt",
+        "a",
     )
     (model / CALIBRATION).write_text("[[1.5]]")
     refused("window 0: 1.5 is not a token", *FUNCTIONAL, "a")

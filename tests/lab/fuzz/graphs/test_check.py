@@ -17,11 +17,11 @@ def test_a_graph_that_agrees():
 
 
 @pytest.mark.parametrize("preset", ["small", "gemmini", "gemmini4"])
-def test_an_accelerator_without_the_unit_has_graphs_of_one_product(preset):
+def test_an_accelerator_without_the_unit_has_graphs_of_plain_products(preset):
     config = resolve_config(preset)
-    for seed in range(3):
-        case = case_for(seed, config)
-        assert len(case.graph.ops) == 1
+    cases = [case_for(seed, config) for seed in range(3)]
+    assert {1, 2} <= {len(case.graph.ops) for case in cases}
+    for case in cases:
         commands, why = graph_difference(case, config, "functional")
         assert commands
         assert why == ""

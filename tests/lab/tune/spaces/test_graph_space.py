@@ -126,5 +126,5 @@ def test_a_product_alone_and_a_graph_without_products_have_spaces():
         "overlap",
         "schedule_loads",
     }
-    with pytest.raises(ValueError, match="no unit for transforms"):
+    with pytest.raises(ValueError, match="needs a normalization unit"):
         plan_space(layer().graph, resolve_config("gemmini"))

@@ -48,7 +48,7 @@ def test_a_product_is_planned():
 def test_what_cannot_be_planned_is_refused():
     refused("there is no workload 'x'", "plan", "x")
     refused("--shape is no option of attention", "plan", *ATTENTION, "--shape", "3x4")
-    refused("has no unit for transforms", "plan", *ATTENTION[:-2], "--preset", "small")
+    refused("needs a normalization unit", "plan", *ATTENTION[:-2], "--preset", "small")
     assert invoke("plan", "softmax").exit_code == 2
     with pytest.raises(InputError, match="compiled already"):
         plan_workload(RunOptions(workload="x.cel"), silent)
