@@ -12,9 +12,9 @@ from typing import Any, Final
 import numpy as np
 
 from celosia.isa.functions.table import ACTIVATIONS
-from celosia.sim.run.models.distances import decibels
 from celosia.sim.support.extras import import_extra
 from celosia.sim.support.progress import Progress, silent
+from celosia.sim.workloads.models.decibels import decibels
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import Array

@@ -173,6 +173,8 @@ class ModelFile(SavedModel):
     """What ranges are chosen by."""
     clip: Clip = "error"
     """Where values of 8 bits are clipped."""
+    per_tensor: bool = False
+    """Products have one scale, and the host computes what stores do not finish."""
 
 
 Details = (

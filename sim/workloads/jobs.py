@@ -149,6 +149,7 @@ def _prepared(asked: _Prepare) -> Prepared:
             sizes=parse_sizes(details.dim),
             calibration=details.calibrate,
             clip=details.clip,
+            per_tensor=details.per_tensor,
             fixed=parse_fixed(details.set_input),
             costs=None if hardware is None else Costs(*hardware),
         )

@@ -114,11 +114,20 @@ class Calibrate(Step):
     samples: Sequence[Mapping[str, Array]]
     clip: Clip = "error"
     progress: Callable[[str, int, int], object] = lambda what, done, total: None
+    per_tensor: bool = False
+    """Products have one scale, and the host computes what stores do not finish."""
 
     def make(self, model: Model) -> Formats:
         """Raises `GraphError`, a `ValueError`, for samples that do not fit."""
         graph = model.recognized.graph
-        return calibrate(lambda _: graph, self.samples, self.progress, model.said, clip=self.clip)
+        return calibrate(
+            lambda _: graph,
+            self.samples,
+            self.progress,
+            model.said,
+            clip=self.clip,
+            per_tensor=self.per_tensor,
+        )
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,10 @@ def beyond_stores(graph: Graph) -> Iterator[tuple[str, str]]:
     for op in graph.ops:
         out = graph.tensors[op.results[0].tensor].type
         if not (isinstance(op, MatMul | Transform) and mvout_finishes(op, out)):
-            how = getattr(op, "finish", type(op).__name__)
+            finish = getattr(op, "finish", type(op).__name__.lower())
+            how = str(finish).split(maxsplit=1)[0].rstrip(",")
+            if isinstance(getattr(finish, "scale", None), View):
+                how += " by a scale for each column"
             yield op.name, f"{how} to {out} needs a normalization unit, which is not there"
 
 

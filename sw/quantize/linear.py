@@ -46,17 +46,24 @@ def weight_steps(weights: NDArray[Any]) -> NDArray[Any]:
 
 
 def quantize_linear(
-    linear: Linear, in_steps: Any, zero_point: int = 0, inputs: Correlation | None = None
+    linear: Linear,
+    in_steps: Any,
+    zero_point: int = 0,
+    inputs: Correlation | None = None,
+    *,
+    per_tensor: bool = False,
 ) -> IntegerLinear:
     """`linear` for integer inputs in steps of `in_steps`, one or one per input.
 
     The `zero_point` of the inputs is folded into the bias.  With the correlation of the `inputs`,
-    in their steps, weights make each other's errors good.
+    in their steps, weights make each other's errors good.  `per_tensor`, all outputs have one step.
     """
     steps_in = np.broadcast_to(np.asarray(in_steps, np.float64), len(linear.weights))
     weights = linear.weights * steps_in[:, np.newaxis]
     # A bias beyond the limit belongs to an output of next to no weights: coarser steps do.
     steps = np.maximum(weight_steps(weights), np.abs(linear.bias) / _BIAS_LIMIT).astype(np.float64)
+    if per_tensor:
+        steps = np.full_like(steps, steps.max(initial=0))
     whole = weights / steps if inputs is None else round_weights(weights / steps, inputs)
     small = nearest(np.clip(whole, -INT8_LARGEST, INT8_LARGEST), np.int8, "weights")
     bias = np.rint(linear.bias / steps).astype(np.int64)

@@ -11,7 +11,14 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.sim.command.options.common import LatencyOption, PresetOption, RateOption, SetOption
-from celosia.sim.command.options.model import CalibrateOption, ClipOption, FixedOption, SizesOption
+from celosia.sim.command.options.groups import Group, grouped
+from celosia.sim.command.options.model import (
+    CalibrateOption,
+    ClipOption,
+    FixedOption,
+    PerTensorOption,
+    SizesOption,
+)
 from celosia.sim.command.outputs.plan_report import planned_program
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.output import check_destination, open_atomically
@@ -19,6 +26,7 @@ from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 from celosia.sim.support.words import counted
 from celosia.sim.workloads.models.decided import Decided
+from celosia.sim.workloads.models.per_tensor import check_unit
 from celosia.sim.workloads.models.prepare import (
     ModelRun,
     Prepared,
@@ -35,6 +43,16 @@ __all__ = ["build"]
 _PUBLISHED: Final = "minilm"
 
 
+def _memory(
+    *,
+    latency: LatencyOption = MemoryTiming.latency,
+    rate: RateOption = MemoryTiming.bytes_per_cycle,
+) -> MemoryTiming:
+    """The memory that programs are decided for."""
+    return MemoryTiming(latency=latency, bytes_per_cycle=rate)
+
+
+@grouped
 def build(
     model: Annotated[
         Path,
@@ -51,10 +69,10 @@ def build(
     fixed: FixedOption = None,
     calibration: CalibrateOption = None,
     clip: ClipOption = "error",
+    per_tensor: PerTensorOption = False,
     preset: PresetOption = None,
     overrides: SetOption = None,
-    latency: LatencyOption = MemoryTiming.latency,
-    rate: RateOption = MemoryTiming.bytes_per_cycle,
+    timing: Annotated[MemoryTiming, Group(_memory)],
 ) -> None:
     """Quantize a model, and save all that `celosia run MODEL.plan` needs.
 
@@ -65,18 +83,21 @@ def build(
     if output.suffix != SAVED_SUFFIX:
         raise InputError(f"-o {output}: the name of a plan ends with {SAVED_SUFFIX}")
     check_destination(output)
-    hardware = (
-        resolve_config(preset or "base", overrides or ()),
-        MemoryTiming(latency=latency, bytes_per_cycle=rate),
-    )
-    profiles, job = parse_profiles(sizes or ()), ModelRun(model, {}, calibration, clip)
+    hardware = resolve_config(preset or "base", overrides or ()), timing
+    profiles, job = parse_profiles(sizes or ()), ModelRun(model, {}, calibration, clip, per_tensor)
     job = replace(job, fixed=parse_fixed(fixed or ()))
     with progress_bar() as tell:
         if str(model) == _PUBLISHED:
-            _check_published({"set-input": fixed, "calibrate": calibration})
+            _check_published({
+                "set-input": fixed,
+                "calibrate": calibration,
+                "per-tensor": per_tensor,
+            })
             prepared = published_profiles(profiles, clip, tell)
         else:
             prepared = prepare_profiles(job, profiles, 0, tell)
+        for each in prepared:
+            check_unit(str(model), each.model, hardware[0])
         prepared = tuple(replace(each, decided=_decided(each, hardware, tell)) for each in prepared)
     with open_atomically(output) as file:
         programs = save_prepared(prepared, file)

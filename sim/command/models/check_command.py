@@ -9,7 +9,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.presets import resolve_config
 from celosia.sim.command.models.check_table import Placed, refusal_notes, show_check
 from celosia.sim.command.options.common import JsonOption, PresetOption, SetOption
-from celosia.sim.command.options.model import FixedOption
+from celosia.sim.command.options.model import FixedOption, PerTensorOption
 from celosia.sim.command.options.report import AllOption
 from celosia.sim.run.models.time_share import TimeShare, predict_shares
 from celosia.sim.run.report import as_json, versions
@@ -23,8 +23,8 @@ from celosia.sw.compiler.costs import Costs
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.text import print_float_graph
 from celosia.sw.frontend.recognize.recognize import recognize
-from celosia.sw.quantize.units.find_units import find_units
 from celosia.sw.quantize.units.placement import place
+from celosia.sw.quantize.units.stored import units_of
 
 if TYPE_CHECKING:
     from celosia.sw.frontend.importer.import_model import Imported
@@ -46,6 +46,7 @@ def check(
         ),
     ] = None,
     fixed: FixedOption = None,
+    per_tensor: PerTensorOption = False,
     text: Annotated[
         str | None,
         typer.Option(metavar="FILE.mlir", help="Write the float graph; - is standard output."),
@@ -75,10 +76,14 @@ def check(
         tell("recognizing operators", None)
         recognized_model = None if imported.lost else recognize(imported.graph)
         placement = recognized_model and place(
-            imported.graph, recognized_model, find_units(recognized_model.graph)
+            imported.graph,
+            recognized_model,
+            units_of(recognized_model.graph, per_tensor=per_tensor),
         )
         tell("predicting how long it takes", None)
-        time = recognized_model and _predicted(recognized_model.graph, config)
+        time = None
+        if recognized_model is not None and not per_tensor:
+            time = _predicted(recognized_model.graph, config)
     texts = STANDARD_OUTPUT in {text, recognized}
     console = table_console(STANDARD_OUTPUT if texts else json)
     placed = Placed(found, placement, time)

@@ -14,6 +14,7 @@ __all__ = [
     "FixedOption",
     "InputOption",
     "OptimizeOption",
+    "PerTensorOption",
     "SizesOption",
     "head_columns",
 ]
@@ -42,6 +43,14 @@ ClipOption = Annotated[
     Clip,
     typer.Option(
         "--clip", help="Where values of 8 bits are clipped: docs/models.md.", rich_help_panel=_PANEL
+    ),
+]
+PerTensorOption = Annotated[
+    bool,
+    typer.Option(
+        "--per-tensor",
+        help="One scale for each product, for accelerators without a normalization unit.",
+        rich_help_panel=_PANEL,
     ),
 ]
 SizesOption = Annotated[

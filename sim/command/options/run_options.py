@@ -59,6 +59,7 @@ from celosia.sim.command.options.model import (
     FixedOption,
     InputOption,
     OptimizeOption,
+    PerTensorOption,
     SizesOption,
     head_columns,
 )
@@ -163,11 +164,18 @@ def model_files(
     inputs: InputOption = None,
     calibration: CalibrateOption = None,
     clip: ClipOption = "error",
+    per_tensor: PerTensorOption = False,
     fixed: FixedOption = None,
 ) -> dict[str, Any]:
     """What a model of one's own is calibrated and run on."""
     unusual, numbers = None if clip == "error" else clip, tuple(fixed or ()) or None
-    return _given(input=inputs, calibrate=calibration, clip=unusual, set_input=numbers)
+    return _given(
+        input=inputs,
+        calibrate=calibration,
+        clip=unusual,
+        per_tensor=per_tensor,
+        set_input=numbers,
+    )
 
 
 _Options = dict[str, Any]

@@ -6,10 +6,11 @@ from itertools import pairwise
 
 import numpy as np
 
+from celosia.sim.workloads.models.decibels import decibels
 from celosia.sw.frontend.nn.operators.operator import Array
 from celosia.sw.frontend.visible_rows import Rows
 
-__all__ = ["Counted", "Distance", "decibels", "distances"]
+__all__ = ["Counted", "Distance", "distances"]
 
 
 @dataclass(frozen=True)
@@ -120,10 +121,3 @@ def _pooled(real: Array, found: Array, shown: Array) -> float:
 def _cosine(real: Array, found: Array) -> float:
     lengths = float(np.linalg.norm(real) * np.linalg.norm(found))
     return float(np.vdot(real, found)) / lengths if lengths else 1.0
-
-
-def decibels(real: Array, found: Array) -> float:
-    """The ratio of a signal to what is lost of it; infinite, if either is nothing."""
-    real, found = real.astype(np.float64), found.astype(np.float64)
-    signal, lost = float(np.vdot(real, real)), float(np.square(real - found).sum())
-    return 10 * float(np.log10(signal / lost)) if lost and signal else float("inf")

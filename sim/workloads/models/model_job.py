@@ -8,6 +8,7 @@ from pathlib import Path
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 from celosia.sim.support.problems import InputError
+from celosia.sim.workloads.models.per_tensor import check_unit
 from celosia.sim.workloads.models.prepare import Prepared
 from celosia.sim.workloads.models.samples import read_inputs
 from celosia.sw.compiler.saved_program import SavedProgram
@@ -113,7 +114,11 @@ def model_job(
     inputs: Path | None,
     hardware: tuple[AcceleratorConfig, MemoryTiming],
 ) -> ModelJob:
-    """A model on the inputs in a file, or on random ones.  Raises `InputError`."""
+    """A model on the inputs in a file, or on random ones.
+
+    Raises `InputError`, also for a node that needs a unit which the hardware does not have.
+    """
+    check_unit(name, prepared.model, hardware[0])
     notes = ()
     if (decided := prepared.decided) and (difference := decided.difference(*hardware)):
         notes = (f"planned anew: what is saved was decided for {difference}",)

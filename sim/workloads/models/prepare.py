@@ -12,6 +12,7 @@ from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress, silent
 from celosia.sim.workloads.models.decided import Decided
 from celosia.sim.workloads.models.input_ranges import Ranges, few_rows, input_ranges
+from celosia.sim.workloads.models.per_tensor import losses
 from celosia.sim.workloads.models.rewriting import rewriting, search_progress
 from celosia.sim.workloads.models.samples import read_samples
 from celosia.sw.compiler.costs import Costs
@@ -25,6 +26,7 @@ from celosia.sw.quantize.graphs.quantized import QuantizedGraph, padded_masks
 from celosia.sw.quantize.ranges import Clip
 from celosia.sw.quantize.units.find_units import find_units
 from celosia.sw.quantize.units.placement import Placement, place
+from celosia.sw.quantize.units.stored import units_of
 
 __all__ = [
     "ModelRun",
@@ -57,6 +59,8 @@ class ModelRun:
     """An .npz file, or what is in it."""
     clip: Clip = "error"
     """Where values of 8 bits are clipped."""
+    per_tensor: bool = False
+    """Products have one scale, and the host computes what stores do not finish."""
     fixed: Mapping[str, str] = field(default_factory=dict)
     """The number of each input that is a constant, as text."""
     costs: Costs | None = None
@@ -84,6 +88,8 @@ class Prepared:
 
 def prepare(job: ModelRun, seed: int, tell: Progress = silent) -> Prepared:
     """Import and quantize a model.  Raises `InputError` and `ImportProblem`."""
+    if job.costs is not None and job.per_tensor:
+        raise InputError("--per-tensor: not with --optimize, which rewrites for the unit's scales")
     if job.costs is None:
         (prepared,) = prepare_profiles(job, [job.sizes], seed, tell)
         return prepared
@@ -111,12 +117,16 @@ def prepare_profiles(
     """
     source, found = _Source(job, profiles, tell), []
     samples = source.samples(seed)
+    how = Calibrate(
+        samples, job.clip, lambda what, done, total: tell(f"{what}: {done} of {total}", None)
+    )
     with _naming(job.path):
-        formats = Calibrate(
-            samples, job.clip, lambda what, done, total: tell(f"{what}: {done} of {total}", None)
-        ).make(source.models[source.calibrated])
+        formats = replace(how, per_tensor=job.per_tensor).make(source.models[source.calibrated])
         for each, model in enumerate(source.models):
             quantized = Instantiate().make(model.with_made(Calibrate, formats))
+            if job.per_tensor and each == source.calibrated:
+                usual = follow(how, Instantiate(), model=model).quantized
+                source.notes += (*losses(source.graph(each), samples, quantized, usual),)
             prepared = source.prepared(each, quantized, samples)
             calibrated = Calibrated(graphs=(source.graph(each),), formats=formats)
             found.append(replace(prepared, calibrated=calibrated))
@@ -183,7 +193,7 @@ class _Source:
                 names = ", ".join(graph.outputs)
                 reason = f"its outputs ({names}) have no elements: give other sizes"
             raise InputError(f"{self.job.path}: {reason}")
-        units = find_units(graph, model.apart)
+        units = units_of(graph, model.apart, per_tensor=self.job.per_tensor)
         if self.job.calibration is not None and number == self.calibrated:
             notes += few_rows(graph, units, model.masks, samples)
         return Prepared(

@@ -15,8 +15,8 @@ from celosia.sw.quantize.graphs.formats import Formats
 from celosia.sw.quantize.graphs.observe import Observed, SeenAttention, Watched, observe
 from celosia.sw.quantize.graphs.quantized import added_to_scores, check_inputs, padded_masks
 from celosia.sw.quantize.ranges import SCORES_LIMIT, Clip
-from celosia.sw.quantize.units.find_units import find_units
 from celosia.sw.quantize.units.segments import plan_segments
+from celosia.sw.quantize.units.stored import units_of
 from celosia.sw.quantize.units.units import Attention, Product, Units
 
 __all__ = ["GraphOf", "calibrate"]
@@ -32,11 +32,13 @@ def calibrate(
     ranges: Mapping[str, tuple[float, float]] | None = None,
     *,
     clip: Clip = "error",
+    per_tensor: bool = False,
 ) -> Formats:
     """The formats of a model, by `samples` of its inputs, each of sizes of its own.
 
     Tensors in `ranges`, which a file says, have these instead of what the samples show.  `clip` is
-    the criterion by which values of 8 bits are clipped.
+    the criterion by which values of 8 bits are clipped.  `per_tensor`, all that the accelerator
+    computes is what stores finish: products whose operands and weights have one step each.
 
     Raises `GraphError` for samples that do not fit, or of which there is none, and for values that
     are not finite.
@@ -48,28 +50,30 @@ def calibrate(
         types = {name: TensorType.of(np.asarray(array)) for name, array in sample.items()}
         key = frozenset(types.items())
         if key not in models:
-            models[key] = _Model(graph_of(types))
+            models[key] = _Model(graph_of(types), per_tensor=per_tensor)
         pairs.append((models[key].watched, models[key].checked(sample, number)))
     first = next(iter(models.values()))
     _check_biases(first.graph, first.units)
     values = [value for value in first.units.values.values() if not value.scores]
     seen = observe(values, pairs, lambda done, total: progress("calibrating", done, total))
     seen.said.update(ranges or {})
-    segments = plan_segments(first.graph, first.units)
+    products = {unit.value.tensor for unit in first.units.of(Product)} if per_tensor else ()
+    segments = plan_segments(first.graph, first.units, products)
     return choose_formats(
         segments,
         seen,
         clip,
         lambda done, total: progress("choosing formats", done, total),
         tuple(_notes(seen)),
+        per_tensor=per_tensor,
     )
 
 
 class _Model:
     """A model for inputs of some sizes."""
 
-    def __init__(self, graph: FloatGraph):
-        self.graph, self.units = graph, find_units(graph)
+    def __init__(self, graph: FloatGraph, *, per_tensor: bool):
+        self.graph, self.units = graph, units_of(graph, per_tensor=per_tensor)
         masks = sorted(set(padded_masks(graph, self.units)))
         attentions = [SeenAttention(unit, self.units.values) for unit in self.units.of(Attention)]
         self.watched = Watched(graph, masks, attentions)

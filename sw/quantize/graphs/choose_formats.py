@@ -68,13 +68,18 @@ def choose_formats(
     clip: Clip = "error",
     progress: Callable[[int, int], object] = lambda done, total: None,
     notes: tuple[str, ...] = (),
+    *,
+    per_tensor: bool = False,
 ) -> Formats:
-    """The formats by what calibration has `seen` of a graph, of whatever sizes."""
-    apart = _Chooser(segments, seen, clip).apart()
+    """The formats by what calibration has `seen` of a graph, of whatever sizes.
+
+    `per_tensor`, its segments have the units that stores finish.
+    """
+    apart = _Chooser(segments, seen, clip, per_tensor=per_tensor).apart()
     if apart:
         units = find_units(segments.graph, apart)
         segments = plan_segments(segments.graph, units)
-    chooser = _Chooser(segments, seen, clip)
+    chooser = _Chooser(segments, seen, clip, per_tensor=per_tensor)
     forms = [form for form in segments.forms if form.role != "onto"]
     total = len(forms) + len(chooser.linears)
     for number, form in enumerate(forms):
@@ -85,14 +90,15 @@ def choose_formats(
         integers[name] = chooser.integer(name)
         progress(len(forms) + len(integers), total)
     stored = frozenset(name for name, scores in seen.scores.items() if scores.may_wait)
-    return Formats(chooser.forms, integers, chooser.curves, stored, notes, apart=apart)
+    formats = Formats(chooser.forms, integers, chooser.curves, stored, notes, apart=apart)
+    return replace(formats, sums=frozenset(integers), per_tensor=True) if per_tensor else formats
 
 
 class _Chooser:
     """The formats that are chosen so far."""
 
-    def __init__(self, segments: Segments, seen: Observed, clip: Clip):
-        self.segments, self.seen = segments, seen
+    def __init__(self, segments: Segments, seen: Observed, clip: Clip, *, per_tensor: bool):
+        self.segments, self.seen, self.per_tensor = segments, seen, per_tensor
         self.clip: Clip = clip
         self.units = segments.units.units
         self.forms: dict[Form, Format] = {}
@@ -169,17 +175,18 @@ class _Chooser:
 
     def _small(self, form: Form, unit: Unit | None) -> Format:
         said = self.heads.said(form.key)
+        if self.per_tensor or (isinstance(unit, Multiplication) and not self._smooths(unit)):
+            step = int8_step(self.seen.rows(form.key), self.clip)
+            step = step if said is None else said_step(said)
+            return Format("int8", np.full(self.seen.tops(form.key).size, step))
         if isinstance(unit, Finishing):
             return self._curve(form, unit)
         if isinstance(unit, Join) and self._has_part(unit, Finishing):
             return self._of_parts(form, unit)
-        if said is not None and not (isinstance(unit, Multiplication) and self._smooths(unit)):
+        if said is not None and not isinstance(unit, Multiplication):
             return Format("int8", np.full(self.seen.tops(form.key).size, said_step(said)))
         if isinstance(unit, Attention):
             return Format("int8", self.heads.contexts[unit.value.tensor].steps.astype(np.float64))
-        if isinstance(unit, Multiplication) and not self._smooths(unit):
-            step = int8_step(self.seen.rows(form.key), self.clip)
-            return Format("int8", np.full(self.seen.tops(form.key).size, step))
         return Format("int8", self._smoothing(form).steps.astype(np.float64))
 
     def _smoothing(self, form: Form) -> Smoothing:
@@ -205,7 +212,13 @@ class _Chooser:
             x = whole[:, columns].astype(np.float32) - np.float32(found.zero_point)
             self.correlations[place] = correlation(x)
         inputs = self.correlations[place]
-        return quantize_linear(self.linears[name], found.steps[columns], found.zero_point, inputs)
+        return quantize_linear(
+            self.linears[name],
+            found.steps[columns],
+            found.zero_point,
+            inputs,
+            per_tensor=self.per_tensor,
+        )
 
     def _smooths(self, unit: Multiplication) -> bool:
         """Whether columns of a product of two tensors can have steps of their own: those of `b`."""

@@ -80,6 +80,8 @@ class Formats:
     alike_heads: bool = False
     """Heads of an attention have the scale of its last one, where theirs differ by roundings alone:
     a program repeats what one head does.  Otherwise each has its own."""
+    per_tensor: bool = False
+    """Weights, and what products read, have one step: stores finish them (`units_of`)."""
 
     def fitted(self, segments: Segments) -> dict[Form, Format]:
         """The format of each form of `segments`, whose graph may have other sizes.

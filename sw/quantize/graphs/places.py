@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from celosia.isa.config import MAX_REQUEST_BYTES
 from celosia.sw.frontend.nn.operators.operator import expect
-from celosia.sw.ir.graph import Tensor, View
+from celosia.sw.ir.graph import Scale, Tensor, View
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.quantize.graphs.formats import Format, Formats
 from celosia.sw.quantize.units.homes import Home, find_homes
@@ -175,8 +175,10 @@ class Places:
             self.inputs[tensor.name] = form
         return self.views[form].part(row=view.row, rows=view.rows, col=view.col, cols=view.cols)
 
-    def scale(self, name: str, steps: NDArray[np.float64]) -> View:
-        """A constant: a scale for each column."""
+    def scale(self, name: str, steps: NDArray[np.float64]) -> Scale:
+        """A scale for each column, which is a constant, or the one of all."""
+        if self.formats.per_tensor:
+            return only(steps)
         return self.builder.constant(name, steps.astype(np.float32)[np.newaxis])
 
     def steps(self, view: View, role: Role) -> NDArray[np.float64]:

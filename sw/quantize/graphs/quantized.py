@@ -20,8 +20,8 @@ from celosia.sw.quantize.graphs.emit import emit_segments
 from celosia.sw.quantize.graphs.formats import Format, Formats
 from celosia.sw.quantize.graphs.masks import ForMasks, Sight, for_masks
 from celosia.sw.quantize.graphs.observe import raised
-from celosia.sw.quantize.units.find_units import find_units
 from celosia.sw.quantize.units.segments import Segment, plan_segments
+from celosia.sw.quantize.units.stored import units_of
 from celosia.sw.quantize.units.units import Append, Attention, Units
 from celosia.sw.quantize.units.values import Form, Value
 
@@ -111,7 +111,7 @@ def instantiate(
     Raises `GraphError` for a graph that `formats` are not of, and for a norm whose factors do not
     fit their integers.
     """
-    units = find_units(graph, formats.apart)
+    units = units_of(graph, formats.apart, per_tensor=formats.per_tensor)
     segments = plan_segments(graph, units, formats.sums)
     try:
         emitted, forms = emit_segments(segments, formats, named=named, moving=moving)

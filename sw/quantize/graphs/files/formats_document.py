@@ -44,6 +44,7 @@ def formats_document(formats: Formats, saved: SavedFile) -> dict[str, Any]:
         "sums": sorted(formats.sums),
         "apart": sorted(formats.apart),
         "alike_heads": formats.alike_heads,
+        "per_tensor": formats.per_tensor,
     }
 
 
@@ -68,6 +69,7 @@ def read_formats(found: Mapping[str, Any], saved: SavedFile) -> Formats:
         sums=frozenset(found["sums"]),
         apart=frozenset(found.get("apart", ())),
         alike_heads=found["alike_heads"] is True,
+        per_tensor=found.get("per_tensor") is True,
     )
     for form, each in formats.forms.items():
         _check_form(form, each)

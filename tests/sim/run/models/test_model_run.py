@@ -11,13 +11,13 @@ from celosia.isa.presets import PRESETS
 from celosia.lab.exports.catalog import EXPORTS
 from celosia.lab.exports.writing.size import SMALL
 from celosia.sim.devices.devices import open_device
-from celosia.sim.run.models.distances import decibels
 from celosia.sim.run.models.model_checks import checked_run, run_model_job
 from celosia.sim.run.models.model_outcome import whole_report
 from celosia.sim.run.models.model_run import ModelRunner
 from celosia.sim.run.outcome import setting_of
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import silent
+from celosia.sim.workloads.models.decibels import decibels
 from celosia.sim.workloads.models.model_job import model_job
 from celosia.sim.workloads.models.prepare import ModelRun, prepare, random_samples
 from celosia.sim.workloads.models.samples import read_samples

@@ -52,9 +52,13 @@ def finished(finish, out: str):
 @pytest.mark.parametrize(
     ("finish", "out", "what"),
     [
-        (Requantize(View("scales", 0, 0, 1, 35)), "int8", "requantize scales"),
-        (Requantize(0.1), "int16", "requantize 0.1 to int16"),
-        (Requantize(0.1, 3), "uint8", "zero point 3 to uint8"),
+        (
+            Requantize(View("scales", 0, 0, 1, 35)),
+            "int8",
+            "requantize by a scale for each column to int8",
+        ),
+        (Requantize(0.1), "int16", "requantize to int16"),
+        (Requantize(0.1, 3), "uint8", "requantize to uint8"),
         (AddResidual(0.1, View("other", 0, 0, 8, 35), 0.1), "int16", "add_residual"),
         (Softmax(0.1), "uint8", "softmax"),
     ],
@@ -67,7 +71,7 @@ def test_what_stores_cannot_finish_is_refused_by_name(finish, out, what):
 def test_other_operators_are_refused_by_name():
     with pytest.raises(ValueError, match=r"^multiply: .* needs a normalization unit"):
         decide_graph(multiply_case(4, 8, 1).graph, SMALL)
-    with pytest.raises(ValueError, match=r"^softmax: softmax .* needs a normalization unit"):
+    with pytest.raises(ValueError, match=r"^softmax: softmax to uint8 needs a normalization unit"):
         decide_graph(softmax_case(2, 3, seed=1).graph, SMALL)
 
 

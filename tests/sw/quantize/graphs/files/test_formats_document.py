@@ -30,7 +30,9 @@ def refuse(message, **changes):
 
 
 def test_formats_are_read_as_they_were_written():
-    found = read(stored=frozenset({"0.context"}), notes=("a note",), sums=frozenset({"0.sum"}))
+    given = {"stored": frozenset({"0.context"}), "notes": ("a note",), "per_tensor": True}
+    found = read(**given, sums=frozenset({"0.sum"}))
+    assert (found.per_tensor, read().per_tensor) == (True, False)
     assert (found.stored, found.notes) == ({"0.context"}, ("a note",))
     assert found.sums == {"0.sum"}
     assert (found.curves, found.alike_heads) == (FORMATS.curves, True)
