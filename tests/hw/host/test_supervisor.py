@@ -48,6 +48,11 @@ def test_without_progress_patience_ends(patience):
     assert len(found) == 1
 
 
+def test_of_two_limits_that_end_in_one_cycle_the_budget_is_told():
+    assert faults_after({"budget": 3, "patience": 3}, [1] * 4) == [(3, Cause.CYCLE_BUDGET)]
+    assert faults_after({"budget": 4, "patience": 3}, [1] * 4) == [(3, Cause.WATCHDOG)]
+
+
 def test_without_limits_nothing_ends():
     assert faults_after({}, [1] * 60) == []
 
@@ -124,5 +129,10 @@ def test_faults_of_the_ring_pass():
         assert not ctx.get(dut.fault.valid)
         ctx.set(dut.ring_fault, fault)
         assert {name: ctx.get(dut.fault[name]) for name in fault} == fault
+        # A limit that ends in the same cycle comes first.
+        ctx.set(dut.budget, 1)
+        ctx.set(dut.core_busy, 1)
+        await ctx.tick().repeat(2)
+        assert ctx.get(dut.fault.cause) == Cause.CYCLE_BUDGET
 
     simulate(dut, testbench)

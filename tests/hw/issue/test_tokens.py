@@ -214,6 +214,32 @@ def test_clear_makes_all_counters_zero_and_they_count_again():
     simulate(dut, testbench)
 
 
+@pytest.mark.parametrize("left", [1, 1 << 31, COUNT_MASK])
+def test_what_a_counter_holds_that_no_store_has_added_to_is_neither_counted_nor_reported(left):
+    """At power-on that is anything, and behind a clear what was counted before."""
+    dut = Tokens(CONFIG)
+
+    async def testbench(ctx):
+        for cleared in (False, True):
+            for token in range(TOKENS):
+                ctx.set(dut.counters.data[token], left)
+                ctx.set(dut.i.payload, {"wait": 1, "wait_token": token, "wait_count": 1})
+                ctx.set(dut.i.valid, 1)
+                await ctx.tick()
+                assert not ctx.get(dut.o.valid)
+                report = {"waits": 1, "token": token, "count": 1, "finished": 0}
+                assert ctx.get(dut.report) == report
+                ctx.set(dut.i.valid, 0)
+                if not cleared:
+                    await start(ctx, dut, token)
+                    await finish(ctx, dut)
+            ctx.set(dut.clear, 1)
+            await ctx.tick()
+            ctx.set(dut.clear, 0)
+
+    simulate(dut, testbench)
+
+
 @pytest.mark.parametrize("bit", range(COUNT_BITS + 1))
 def test_counts_are_compared_and_reported_in_all_their_bits(bit):
     """The counter holds a number below a power of two, and one store finishes more."""

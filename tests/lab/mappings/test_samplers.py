@@ -1,6 +1,6 @@
 """Samplers: what they draw is legal, and what they promise of it holds."""
 
-from itertools import islice
+from itertools import count, islice
 from random import Random
 
 import pytest
@@ -66,3 +66,17 @@ def test_a_space_of_which_nothing_is_legal_is_a_message(monkeypatch):
         InputError, match="5 plans in a row are illegal; the last: sums-fit: stage p: no"
     ):
         next(draws(SPACE, Sampler.UNIFORM, Random(0)))
+
+
+def test_draws_that_are_refused_count_in_a_row_only(monkeypatch):
+    """Two of three plans are illegal: twenty that are not are found, in spite of the limit."""
+    monkeypatch.setattr(samplers, "MOST_REFUSED", 5)
+    plans, asked = PlanSpace.plan, count(1)
+
+    def refuse(space, chosen):
+        if next(asked) % 3:
+            raise PlanError("sums-fit", "stage p", "no")
+        return plans(space, chosen)
+
+    monkeypatch.setattr(PlanSpace, "plan", refuse)
+    assert len(list(islice(draws(SPACE, Sampler.UNIFORM, Random(0)), 20))) == 20

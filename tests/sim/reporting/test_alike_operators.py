@@ -40,10 +40,23 @@ def test_layers_are_added_up(graph):
     assert members(norm) == {"/norm"}
 
 
-@pytest.mark.parametrize("change", [{"mismatches": 1}, {"problem": {"m": 1}}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"mismatches": 1},
+        {"problem": {"m": 1}},
+        {"failure": {"cause": "WATCHDOG"}},
+        {"until_stopped": {"cycles": 7}},
+    ],
+)
 def test_what_is_wrong_or_a_product_stays(graph, change):
     graph["operators"] = [{**each, **change} for each in graph["operators"]]
     assert together(graph)["operators"] == graph["operators"]
+
+
+def test_one_that_was_stopped_stays_beside_those_that_were_not(graph):
+    graph["operators"][-1]["until_stopped"] = {"cycles": 7}
+    assert together(graph)["operators"][-1] == graph["operators"][-1]
 
 
 def test_an_explanation_names_them_once(graph):

@@ -227,6 +227,20 @@ def test_outliers_are_spread_over_channels_that_matter_least():
     assert hidden_error(spread.up, spread.down, spread.range, x, real) < min(plain, clipped) / 2
 
 
+def test_an_outlier_may_be_a_quarter_larger_than_those_that_were_seen():
+    up, down, x = network(outliers=True)
+    hidden = gelu(up(x))
+    for size in np.linspace(0.7, 1.3, 13):
+        seen = hidden.copy()
+        seen[:, 7] *= np.float32(size)
+        spread = spread_outliers(up, down, seen)
+        assert 7 in spread.copies
+        for channel, copies in spread.copies.items():
+            top = 1.25 * seen[:, channel].max()
+            # No channel is given up for more than that, and none is missing.
+            assert len(copies) * spread.range.limit < top <= (1 + len(copies)) * spread.range.limit
+
+
 def test_nothing_is_spread_without_outliers():
     up, down, x = network(outliers=False)
     spread = spread_outliers(up, down, gelu(up(x)))

@@ -87,3 +87,13 @@ def test_a_line_has_the_count_the_energy_the_share_and_the_source():
     assert cells["mac"] == ["mac", "2,500,000", "2", "5.00", "100.0%", "somewhere [1]"]
     assert cells["lane_step"][1:] == ["7", "unknown", "unknown", "", "nobody"]
     assert cells["bus_read_byte"][1:] == ["3", "unknown", "unknown", "", ""]
+
+
+def test_the_sum_below_the_table_is_that_of_its_lines():
+    """2.5 million products at 2 pJ are 5 uJ, 4 million bytes of the bus at 0.5 pJ are 2 uJ."""
+    entries = {"mac": Entry(2.0, "somewhere"), "bus_read_byte": Entry(0.5, "somewhere")}
+    counts = {"mac": 2_500_000, "bus_read_byte": 4_000_000}
+    said = printed(EnergyReport("run", counts, EnergyTable("t", entries)))
+    assert "5.00 │ 71.4%" in said
+    assert "2.00 │ 28.6%" in said
+    assert "7.0 uJ of what is known, by t." in said

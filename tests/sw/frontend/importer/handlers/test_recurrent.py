@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from onnx import numpy_helper
 
-from tests.sw.frontend.importer.microsoft.nodes import compare, model_of
+from celosia.sw.frontend.nn.interpret import interpret
+from tests.sw.frontend.importer.microsoft.nodes import by_runtime, compare, model_of
 from tests.sw.frontend.importer.models import floats, imported
 
 STEPS, BATCH, WIDTH, HIDDEN = 4, 2, 3, 5
@@ -92,3 +93,21 @@ def test_peepholes_are_refused():
     inputs = [*operands("LSTM", 1), floats(1, 3 * HIDDEN)]
     proto, _ = model_of("LSTM", inputs, ("y",), "", hidden_size=HIDDEN)
     assert "peepholes" in next(iter(imported(proto).refused.values()))
+
+
+@pytest.mark.parametrize("way", ["forward", "bidirectional"])
+@pytest.mark.parametrize("op", GATES)
+def test_texts_outermost_are_the_same_texts(op, way):
+    """ONNX Runtime knows steps outermost only: its results are wanted, with axes exchanged."""
+    names, attributes = results(op), {"hidden_size": HIDDEN, "direction": way}
+    inputs = operands(op, 2 if way == "bidirectional" else 1)
+    wanted = by_runtime(*model_of(op, inputs, names, "", **attributes))
+    for place in (0, *range(5, len(inputs))):  # The texts, and their first states.
+        inputs[place] = inputs[place].swapaxes(0, 1)
+    proto, values = model_of(op, inputs, names, "", layout=1, **attributes)
+    found = imported(proto)
+    assert not found.lost, found.refused
+    outputs = interpret(found.graph, values)
+    for name, each in zip(names, wanted, strict=True):
+        turned = each.transpose(2, 0, 1, 3) if name == "y" else each.transpose(1, 0, 2)
+        np.testing.assert_allclose(outputs[name], turned, rtol=1e-4, atol=2e-6, err_msg=name)
