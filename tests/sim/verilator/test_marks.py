@@ -1,7 +1,6 @@
 """The counters at marks of a program, on all simulators."""
 
 import random
-from contextlib import closing
 from itertools import pairwise
 
 import numpy as np
@@ -22,8 +21,6 @@ from celosia.isa.encoding import (
 )
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.registers.events import COUNTERS, TABLES
-from celosia.sim.devices.devices import open_device
-from celosia.sim.devices.rtl_device import RtlDevice
 from celosia.sw.driver.device import ISSUES, DeviceError
 from celosia.sw.driver.runtime import compile_product, describe_product
 from tests.support.open_devices import open_devices
@@ -43,6 +40,13 @@ COMPUTES = (COMPUTE_ACCUMULATED, COMPUTE_PRELOADED)
 @pytest.fixture(scope="module")
 def opened():
     with open_devices(CONFIG, TIMING, SIZE) as devices:
+        yield devices
+
+
+@pytest.fixture(scope="module")
+def opened_on_a_slow_bus():
+    timing = MemoryTiming(latency=12, bytes_per_cycle=3, stall_percent=20, seed=8)
+    with open_devices(CONFIG, timing, SIZE) as devices:
         yield devices
 
 
@@ -93,25 +97,24 @@ def check_sums(result) -> None:
         assert min(differences([*result.marks, result.counters], counter.name)) >= 0
 
 
-def product(device, seed: int = 1):
+def product(device, shape: tuple[int, int, int]):
     """A compiled product of several tiles."""
-    rng = np.random.default_rng(seed)
-    a = rng.integers(-128, 128, (13, 22), dtype=np.int8)
-    b = rng.integers(-128, 128, (22, 9), dtype=np.int8)
+    (rows, inner, cols), rng = shape, np.random.default_rng(1)
+    a = rng.integers(-128, 128, (rows, inner), dtype=np.int8)
+    b = rng.integers(-128, 128, (inner, cols), dtype=np.int8)
     compiled = compile_product(device, describe_product(a, b), timing=device.timing)
     compiled.load(a, b)
     return compiled, a.astype(np.int32) @ b
 
 
 @pytest.mark.parametrize("issue", ISSUES)
-def test_marks_are_the_same_on_both_simulators_and_take_no_cycle(issue):
-    timing = MemoryTiming(latency=12, bytes_per_cycle=3, stall_percent=20, seed=8)
+def test_marks_are_the_same_on_both_simulators_and_take_no_cycle(opened_on_a_slow_bus, issue):
     results = []
     for simulator in RTL:
-        with closing(open_device(simulator, CONFIG, timing, SIZE)) as device:
-            compiled, expected = product(device)
-            assert isinstance(device, RtlDevice)
+        with opened_on_a_slow_bus(simulator) as device:
+            compiled, expected = product(device, (7, 10, 5))
             device.ring_entries = 16
+            assert len(compiled.commands) > device.ring_entries
             unmarked = device.run(compiled.commands, issue)
             marked = device.run(compiled.commands, issue, range(len(compiled.commands)))
             assert (compiled.result() == expected).all()
@@ -222,7 +225,7 @@ def test_the_functional_model_has_no_counters(opened):
 def test_marks_anywhere_are_those_of_all_marks(opened):
     rng = random.Random(4)
     with opened("verilator") as device:
-        compiled, _ = product(device, 2)
+        compiled, _ = product(device, (13, 22, 9))
         count = len(compiled.commands)
         every = device.run(compiled.commands, marks=range(count)).marks
         for _ in range(8):
