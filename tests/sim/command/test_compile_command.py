@@ -102,7 +102,7 @@ def test_an_illegal_plan_is_refused_with_its_rule(tmp_path):
 def test_what_cannot_be_compiled_is_refused():
     refused("there is no workload 'x'", "compile", "x")
     refused("--print-after tile: there are graph, plan", *PRODUCT, "--print-after", "tile")
-    refused("normalization: this accelerator has no unit", *ATTENTION, "--preset", "small")
+    refused("deferred_softmax to uint8 needs a normalization unit", *ATTENTION, "--preset", "small")
     assert invoke("compile").exit_code == 2
 
 
