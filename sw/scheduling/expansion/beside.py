@@ -37,6 +37,8 @@ def may_stand_beside(
     op = ops[following.op]
     if not isinstance(op, MatMul) or isinstance(op.finish, Softmax) or following.norm is not None:
         return False
+    if following.outer == "cols" or following.parts:  # Each block needs no more than its rows.
+        return False
     made = ops[stage.ops[0]].results
     if not any(_same_rows(op.a, view) for view in made) or op.a.tensor == op.b.tensor:
         return False

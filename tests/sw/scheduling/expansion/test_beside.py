@@ -15,6 +15,7 @@ from celosia.sw.models.random_operands import int8_matrix, int16_matrix
 from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.forms.stages import CombineStage, LinearStage, NormStage
+from celosia.sw.planning.rules.verify import verify_plan
 from celosia.sw.scheduling.expansion.beside import may_stand_beside
 from tests.support.levels import CONFIGS
 from tests.sw.scheduling.expansions import expanded
@@ -89,3 +90,18 @@ def test_a_product_of_other_rows_waits_for_all():
     first, second = plan.stages
     assert not may_stand_beside(first, second, ops, plan)
     assert not may_stand_beside(second, first, ops, plan)
+
+
+@pytest.mark.parametrize("order", ["cols", "parts"])
+@pytest.mark.parametrize("kind", ["normalized", "multiplied"])
+def test_blocks_of_other_rows_in_turn_come_behind_all_rows(kind, order):
+    """The second block of columns in turn would be of rows that are not computed yet."""
+    found, plan = decided(kind)
+    first, product = plan.stages
+    assert isinstance(product, LinearStage)
+    other = replace(product, parts=(product.tiles[-1] - 1, 1))
+    if order == "cols":
+        other = replace(product, outer="cols")
+    changed = replace(plan, stages=(first, other))
+    verify_plan(changed, found.graph, CONFIGS["base"])
+    expanded(found, CONFIGS["base"], changed)
