@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.sw.ir.graph import AddResidual, Combination, Graph, LayerNorm, MatMul, Transform
+from celosia.sw.ir.graph import AddResidual, Combination, Graph, LayerNorm, MatMul
 from celosia.sw.planning.cached_map import CachedMap, SeveralTextsMap
 from celosia.sw.planning.choices import DEFAULT, Choices
 from celosia.sw.planning.decisions.decide_combine import decide_combine
@@ -61,28 +61,23 @@ def _maps(graph: Graph, config: AcceleratorConfig, choices: Choices) -> Iterator
 def _cached_map(graph: Graph, config: AcceleratorConfig, choices: Choices) -> CachedMap:
     """The map of a graph with caches, whose products have few rows: by how wide its streams are."""
     places = CachedMap(config, choices)
-    streams = (op.out for op in graph.ops if isinstance(op, MatMul | Transform) and _adds(op))
-    size = ELEMENT_BYTES["int16"]
+    adding = (op for op in graph.ops if isinstance(getattr(op, "finish", None), AddResidual))
+    streams, size = (op.results[0] for op in adding), ELEMENT_BYTES["int16"]
     most = max((size * view.rows * tiles(view.cols, config.dim) for view in streams), default=0)
     return places if most <= places.rows("wide") else SeveralTextsMap(config, choices)
-
-
-def _adds(op: MatMul | Transform) -> bool:
-    return isinstance(op.finish, AddResidual)
 
 
 def _planned(graph: Graph, places: MemoryMap) -> Plan:
     config, choices = places.config, places.choices
     together = tuple(groups(graph, fused_norms=choices.fused_norms))
     decided = Decided(graph, places, together)
-    stages = tuple(_decide(group)(group, decided) for group in together)
     plan = Plan(
         graph=graph.name,
         machine=machine_of(config),
         scheduler="need" if choices.schedule_loads else "regular",
         defer=choices.overlap,
         rings=places.rings,
-        stages=stages,
+        stages=tuple(_decide(group)(group, decided) for group in together),
     )
     return verify_plan(plan, graph, config)
 

@@ -35,9 +35,9 @@ def may_stand_beside(
     if not isinstance(stage, RowsStage) or not isinstance(following, LinearStage):
         return False
     op = ops[following.op]
-    if not isinstance(op, MatMul) or isinstance(op.finish, Softmax) or following.norm is not None:
-        return False
-    if following.outer == "cols" or following.parts:  # Each block needs no more than its rows.
+    # Blocks come by their rows, of each of which no more is needed.
+    by_rows = following.outer == "rows" and not following.parts and following.norm is None
+    if not by_rows or not isinstance(op, MatMul) or isinstance(op.finish, Softmax):
         return False
     made = ops[stage.ops[0]].results
     if not any(_same_rows(op.a, view) for view in made) or op.a.tensor == op.b.tensor:
