@@ -27,6 +27,7 @@ from celosia.lab.bench.suite import Bench
 from celosia.lab.bench.tables import speed_table
 from celosia.sim.devices.verilated import VerilatorDevice
 from celosia.sim.run.report import as_json
+from celosia.sim.support.cache import CACHE_VARIABLE
 from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import silent
@@ -100,7 +101,8 @@ def test_a_share_below_its_bound_is_red():
     assert str(list(share.cells)[-1]).startswith("[red]")
 
 
-def test_the_loop_is_built_and_runs():
+def test_the_loop_is_built_and_runs(tmp_path, monkeypatch):
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))  # Else one that is there already is run.
     assert loop_speed(array_loop(find_compiler()), 100_000) > 1e4
 
 

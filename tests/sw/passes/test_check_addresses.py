@@ -78,6 +78,30 @@ def test_what_is_in_no_tensor_must_not_be_read(compiled):
         check_addresses(program, CONFIG, compiled.graph, compiled.addresses)
 
 
+@pytest.mark.parametrize(
+    ("name", "funct", "what"),
+    [
+        ("a", Funct.MVIN, "read"),
+        ("bias", Funct.MVIN_PARAM, "read"),
+        ("out", Funct.MVOUT, "written"),
+    ],
+)
+def test_one_byte_behind_a_tensor_is_outside(name, funct, what):
+    """Each tensor is moved by one command, and there is room behind it."""
+    builder = GraphBuilder("product")
+    a = builder.input(Tensor("a", "int8", 2, 3))
+    w = builder.constant("w", np.ones((3, 4), np.int8))
+    bias = builder.constant("bias", np.ones((1, 4), np.int32))
+    out = builder.tensor(Tensor("out", "int8", 2, 4))
+    builder.matmul("product", out, a, w, Requantize(1.0), bias=bias)
+    compiled = compile_graph(
+        builder.finish("out"), CONFIG, Encode(nests=False), Compress(loops=False)
+    )
+    program, number = moved(compiled, [name], {funct}, 1)
+    with pytest.raises(AssertionError, match=f"command {number}: .* must not be {what}"):
+        check_addresses(program, CONFIG, compiled.graph, compiled.addresses)
+
+
 def test_a_command_that_is_not_legal_is_named(compiled):
     number = next(n for n, command in enumerate(compiled.program) if command.funct == Funct.MVOUT)
     program = list(compiled.program)

@@ -11,6 +11,7 @@ from celosia.isa.encoding import (
     CONFIG_BERT,
     CONFIG_EXPONENT,
     CONFIG_GELU,
+    CONFIG_TOKEN,
     FENCE,
     INSTRUCTIONS,
     Funct,
@@ -127,6 +128,18 @@ def test_tokens_often_stand_for_fences(many):
     """In three loads of a program, on average; how often differs much from program to program."""
     more = [random_program(seed, length=200) for seed in range(20, 60)]
     assert sum(map(loads_after_tokens, [*many, *more])) >= 180
+
+
+def test_about_half_of_the_waits_are_for_stores_that_signal(many):
+    """The others wait for none: they show that this costs nothing, but not that a wait works."""
+    tokens = [
+        CONFIG_TOKEN.decode(command)
+        for program in many
+        for command in program.commands
+        if identify(command) is CONFIG_TOKEN
+    ]
+    waits = [token["count"] > 0 for token in tokens if token["wait"]]
+    assert sum(waits) > 0.4 * len(waits) > 40
 
 
 @pytest.fixture(scope="module")

@@ -65,10 +65,10 @@ def beside(maker):
 
 
 def biases(maker):
-    parts = [
-        maker.builder.op("add", maker.builder.op("gelu", x, form="erf"), maker.weights(maker.cols))
-        for x in (maker.input("x"), maker.input("y"))
-    ]
+    parts = []
+    for x, turn in (maker.input("x"), 1), (maker.input("y"), -1):
+        operands = maker.builder.op("gelu", x, form="erf"), maker.weights(maker.cols)
+        parts.append(maker.builder.op("add", *operands[::turn]))
     return maker.builder.op("concat", *parts, axis=2)
 
 
