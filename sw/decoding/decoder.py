@@ -20,7 +20,14 @@ from celosia.sw.quantize.ranges import Clip
 from celosia.sw.quantize.units.segments import Segment
 from celosia.sw.reference.encoder import Floats
 
-__all__ = ["Decoder", "DecoderStep", "check_tokens", "quantize_decoder", "vocabulary_of"]
+__all__ = [
+    "Decoder",
+    "DecoderStep",
+    "check_shorter",
+    "check_tokens",
+    "quantize_decoder",
+    "vocabulary_of",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +107,12 @@ def check_tokens(tokens: Sequence[int], length: int, context: int, vocabulary: i
     for place, token in enumerate(tokens):
         if not 0 <= token < vocabulary:
             raise ValueError(f"token {place}: {token} is not in 0..{vocabulary - 1}")
+
+
+def check_shorter(length: int, found: int) -> None:
+    """Raise `ValueError` if a text of `found` tokens cannot go back to `length` of them."""
+    if not 0 <= length <= found:
+        raise ValueError(f"length: {length} is not in 0..{found}, the tokens of the text")
 
 
 def vocabulary_of(graph: FloatGraph) -> int:

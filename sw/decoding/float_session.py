@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from celosia.sw.decoding.decoder import check_tokens, vocabulary_of
+from celosia.sw.decoding.decoder import check_shorter, check_tokens, vocabulary_of
 from celosia.sw.decoding.problem import DecoderProblem
 from celosia.sw.decoding.step_graph import TOKENS, StepGraph, step_graph
 from celosia.sw.decoding.texts import CacheLayout, Text
@@ -51,6 +51,14 @@ class FloatSession:
         self.length = text.keys
         (output,) = step.graph.outputs
         return found[output].reshape(len(tokens), -1)
+
+    def go_back(self, length: int) -> None:
+        """Forget all tokens behind the first `length`.
+
+        Raises `ValueError` for a length that the text does not have.
+        """
+        check_shorter(length, self.length)
+        self.length = length
 
 
 def _behind(step: StepGraph) -> Iterator[tuple[str, str]]:

@@ -1,8 +1,9 @@
 """A text that a decoder goes on with on a device: the caches stay in the device's memory.
 
-Tokens are taken 16 at a time, and one by one where a single one is left.  Where fewer than 16 are
-taken, the rest of the step's rows are of no token: what they leave in the caches is overwritten by
-the next step, and no token sees it.  Programs are compiled once for 64 lengths of context each.
+Tokens are taken 16 at a time; a step of fewer has 1, 2, 4, 8 or 16 rows, as few as they need.
+Rows behind its tokens are of no token: what they leave in the caches is overwritten by the next
+step, and no token sees it.  So a text can go back to a shorter one, too, by its length alone.
+Programs are compiled once for 64 lengths of context each.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +15,7 @@ import numpy as np
 from celosia.isa.memory import ALIGNMENT, MEMORY_BASE
 from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.decoding.bucket import Bucket, compile_bucket
-from celosia.sw.decoding.decoder import Decoder, DecoderStep, check_tokens
+from celosia.sw.decoding.decoder import Decoder, DecoderStep, check_shorter, check_tokens
 from celosia.sw.decoding.texts import CacheLayout, Text
 from celosia.sw.driver.buffers import POISON
 from celosia.sw.driver.device import Device, RunResult
@@ -29,7 +30,7 @@ from celosia.sw.reference.encoder import Floats
 __all__ = ["BUCKET", "ROWS", "DecoderSession", "SegmentRun", "Step", "blank_cache", "session_bytes"]
 
 ROWS: Final = 16
-"""Rows of a step that takes several tokens."""
+"""The most rows of a step, a power of two: any smaller one is a number of rows, too."""
 BUCKET: Final = 64
 """Lengths of context that share a program."""
 
@@ -43,6 +44,8 @@ class Step:
 
     text: Text
     """The tokens before it, and those that it took."""
+    rows: int
+    """Its rows: those behind the tokens are of no token."""
     results: tuple[RunResult, ...]
     bytes: int
     """What the step has to read: weights, and keys and values of its text."""
@@ -139,6 +142,14 @@ class DecoderSession:
         logits, steps = zip(*map(self._step, pieces), strict=True)
         return np.concatenate(logits), list(steps)
 
+    def go_back(self, length: int) -> None:
+        """Forget all tokens behind the first `length`; nothing is moved in memory.
+
+        Raises `ValueError` for a length that the text does not have.
+        """
+        check_shorter(length, self.length)
+        self.length = length
+
     def _step(self, tokens: Sequence[int]) -> tuple[Floats, Step]:
         rows = _rows(len(tokens))
         programs = self._bucket(rows)
@@ -150,7 +161,7 @@ class DecoderSession:
         outputs = execution.run(running.segment).outputs
         text = Text(self.length, len(tokens))
         read = programs.step.least_bytes(self.length + len(tokens))
-        step = Step(text, tuple(running.results), read)
+        step = Step(text, rows, tuple(running.results), read)
         self.length += len(tokens)
         return programs.step.logits(outputs)[: len(tokens)], step
 
@@ -243,5 +254,5 @@ def blank_cache(compiled: CompiledGraph, name: str) -> Array:
 
 
 def _rows(tokens: int) -> int:
-    """The rows of a step for so many tokens, or more."""
-    return ROWS if tokens > 1 else 1
+    """The rows of a step for so many tokens, or the first of more."""
+    return 1 << (min(tokens, ROWS) - 1).bit_length()

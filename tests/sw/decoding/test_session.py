@@ -10,6 +10,7 @@ from celosia.sim.devices.devices import open_device
 from celosia.sw.decoding import session as session_module
 from celosia.sw.decoding.comparison import Comparison
 from celosia.sw.decoding.session import DecoderSession, session_bytes
+from celosia.sw.ir.graph import MatMul
 from tests.support.decoder_sessions import shared_session
 from tests.support.integer_models import quantized, tokens
 
@@ -45,6 +46,55 @@ def test_logits_are_those_of_the_integer_graph(preset, pieces):
     assert sum(taken) == sum(pieces)
     assert len(taken) == sum(-(-count // 16) for count in pieces)
     assert comparison.elements
+
+
+def test_a_row_does_not_depend_on_those_beside_it(device):
+    """Behind a context, and across the end of a bucket, at each number of rows."""
+    text = tokens(CONTEXT)
+    expected = integer_scorer(quantized())(text)
+    session = shared_session(device, quantized(), CONTEXT, comparison := Comparison())
+    session.append(text[:60])
+    for count in (1, 2, 3, 4, 7, 8, 9):
+        for begin in (60, 61):
+            if begin > session.length:
+                session.append(text[session.length : begin])
+            logits, (step,) = session.append(text[begin : begin + count])
+            assert (logits == expected[begin : begin + count]).all()
+            assert step.text.rows == count
+            session.go_back(60)
+    assert comparison.elements
+
+
+def test_a_text_goes_back_and_on_with_other_tokens(device):
+    """What stood behind it is overwritten: whole caches are compared at each step."""
+    wrong, text = tokens(CONTEXT, seed=5), tokens(CONTEXT, seed=6)
+    session = shared_session(device, quantized(), CONTEXT)
+    session.append(text[:10])
+    session.append(wrong[10:67])
+    session.go_back(12)
+    assert session.length == 12
+    session.go_back(10)
+    found = [session.append(text[first : first + 6])[0] for first in range(10, CONTEXT, 6)]
+    assert (np.concatenate(found) == integer_scorer(quantized())(text)[10:]).all()
+    for length in (-1, CONTEXT + 1):
+        with pytest.raises(ValueError, match=rf"length: {length} is not in 0..{CONTEXT}"):
+            session.go_back(length)
+    assert session.length == CONTEXT
+
+
+def test_a_step_has_as_few_rows_as_its_tokens_need(device, monkeypatch):
+    rows = []
+    compile_bucket = session_module.compile_bucket
+
+    def counted(graph, contexts, *arguments, **options):
+        rows.append(max(op.a.rows for op in graph.ops if isinstance(op, MatMul)))
+        return compile_bucket(graph, contexts, *arguments, **options)
+
+    monkeypatch.setattr(session_module, "compile_bucket", counted)
+    session = DecoderSession(device, quantized(), CONTEXT)
+    for count in (1, 2, 3, 5, 9):
+        session.append(tokens(count))
+    assert rows == [1, 2, 4, 8, 16]
 
 
 def test_without_a_comparison_only_the_device_works(device):
