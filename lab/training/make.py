@@ -12,6 +12,8 @@ from celosia.lab.training.corpus import corpus_key, training_texts
 from celosia.lab.training.recipe import Recipe
 from celosia.lab.training.tokens import train_tokenizer
 from celosia.lab.training.train import Told, train
+from celosia.sw.decoding.drafts.ngram_file import NGRAMS, save_ngrams
+from celosia.sw.decoding.drafts.ngrams import count_ngrams
 from celosia.sw.reference.language.calibration import save_calibration
 from celosia.sw.reference.language.model_file import (
     TOKENIZER,
@@ -33,7 +35,9 @@ def make_model(folder: Path, recipe: Recipe, tell: Told = lambda steps, loss: No
     """
     texts = training_texts()
     tokenizer = train_tokenizer(texts, recipe.shape.vocabulary, folder / TOKENIZER)
-    tokens = np.array(tokenizer.stream(texts), np.uint16)
+    stream = tokenizer.stream(texts)
+    save_ngrams(folder / NGRAMS, count_ngrams(stream))
+    tokens = np.array(stream, np.uint16)
     tensors = train(recipe, tokens, checkpoint=folder / CHECKPOINT, tell=tell)
     origin = {
         "text": corpus_key(texts),

@@ -1,32 +1,36 @@
 """`celosia generate`: a text of the small language model or of your own, and what it costs."""
 
-from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
+from celosia.sim.command.models.counted_text import CountedText
+from celosia.sim.command.models.drafts import choose_drafts
 from celosia.sim.command.models.text_model import own_model, project_model
-from celosia.sim.command.options.common import LatencyOption, PresetOption, RateOption
+from celosia.sim.command.models.written_text import WrittenText
+from celosia.sim.command.options.common import (
+    JsonOption,
+    LatencyOption,
+    PresetOption,
+    RateOption,
+)
+from celosia.sim.command.options.drafting import DraftTextOption, SpeculateOption
 from celosia.sim.command.options.language import ModelOption, language_errors
 from celosia.sim.command.options.report import CheckChoice, CheckOption
 from celosia.sim.devices.devices import open_device
 from celosia.sim.support.display import progress_bar, table_console
-from celosia.sim.support.guard import WRONG
+from celosia.sim.support.output import check_destination
 from celosia.sim.support.problems import InputError
-from celosia.sw.decoding.comparison import Comparison, DifferenceError
-from celosia.sw.decoding.decoder import Decoder, quantize_decoder
+from celosia.sw.decoding.decoder import quantize_decoder
 from celosia.sw.decoding.float_session import FloatSession
-from celosia.sw.decoding.session import DecoderSession, Step, session_bytes
-from celosia.sw.driver.device import Device, DeviceError
-from celosia.sw.reference.encoder import Floats
-from celosia.sw.reference.language.sampling import Sampler, Stepper, generate
+from celosia.sw.decoding.session import session_bytes
+from celosia.sw.reference.language.sampling import Sampler
 from celosia.sw.reference.language.tokenizer import OwnTokenizer
 
 __all__ = ["generate_text"]
@@ -97,12 +101,16 @@ def generate_text(
     latency: LatencyOption = _TIMING.latency,
     rate: RateOption = _TIMING.bytes_per_cycle,
     check: CheckOption = CheckChoice.ALL,
+    speculate: SpeculateOption = None,
+    draft_text: DraftTextOption = None,
+    json: JsonOption = None,
 ) -> None:
     """Go on with a text by the small language model or your own, and print it as it comes.
 
     Unless told otherwise, every step's tensors in memory are compared with the integer graph: a
     difference ends the text.
     """
+    check_destination(json)
     with language_errors():
         sampler = Sampler(temperature=temperature, top_p=top_p, seed=seed)
         if file is None:
@@ -117,22 +125,19 @@ def generate_text(
             with progress_bar() as tell:
                 tell(f"reading {file}", None)
                 found = own_model(file, own, prompt, tokens, calibration)
-
-        def write(stepper: Stepper) -> None:
-            typer.echo(prompt, nl=False)
-            following = generate(stepper, found.begin, tokens, sampler, found.end)
-            for piece in found.tokenizer.pieces(following):
-                typer.echo(piece, nl=False)
-            typer.echo()
-
+        drafts = choose_drafts(found, speculate, draft_text)
+        written = WrittenText(
+            model=found, prompt=prompt, count=tokens, sampler=sampler, drafts=drafts, json=json
+        )
+        setting: dict[str, Any] = {"simulator": simulator, "preset": None, "memory": None}
         if simulator is Arithmetic.FLOAT:
             if preset:
                 raise InputError("--sim float: computes on no accelerator: no --preset")
-            session = FloatSession(found.graph, found.context)
-            write(lambda tokens: session.append(tokens)[-1])
+            written.go_on(FloatSession(found.graph, found.context), setting)
             return
         config = resolve_config(preset or "base", ())
         timing = MemoryTiming(latency=latency, bytes_per_cycle=rate)
+        setting |= {"preset": preset or "base", "memory": asdict(timing)}
         with progress_bar() as tell:
             tell("choosing integers", None)
             quantized = quantize_decoder(
@@ -143,12 +148,14 @@ def generate_text(
             size = session_bytes(quantized, found.context)
             device = open_device(simulator, config, timing, size, tell)
         with closing(device):
-            stepper = _CountedStepper(device, quantized, found.context, check)
-            stepper.prepare(len(found.begin))
-            write(stepper)
-    stepper.show(table_console(), rate)
-    if found.note:
-        typer.echo(f"note: {found.note}")
+            text = CountedText(device, quantized, found.context, check)
+            text.prepare(len(found.begin))
+            written.go_on(text, setting)
+    console = table_console(json)
+    text.show(console, rate, speculate)
+    for note in (found.note, drafts.note):
+        if note:
+            console.print(f"note: {note}", markup=False)
 
 
 def _refuse_own(**given: object) -> None:
@@ -156,62 +163,3 @@ def _refuse_own(**given: object) -> None:
     for name, value in given.items():
         if value is not None:
             raise InputError(f"--{name}: is for a MODEL.onnx, and there is none")
-
-
-class _CountedStepper:
-    """The logits that a session computes, what its steps took, and what of them was compared."""
-
-    def __init__(self, device: Device, model: Decoder, context: int, check: CheckChoice):
-        self._comparison = Comparison(outputs=check is CheckChoice.OUTPUTS)
-        behind = [] if check is CheckChoice.NONE else [self._comparison]
-        self._session = DecoderSession(device, model, context, *behind)
-        self._steps: list[Step] = []
-
-    def prepare(self, tokens: int) -> None:
-        """Compile the programs for the first `tokens`.
-
-        Raises `InputError` for an accelerator that cannot run them.
-        """
-        with progress_bar() as tell:
-            tell("compiling the first steps", None)
-            try:
-                self._session.prepare(tokens)
-            except ValueError as error:
-                raise InputError(str(error)) from None
-
-    def __call__(self, tokens: Sequence[int]) -> Floats:
-        """Ends the command with exit code 1 if the device stops, or computes something else."""
-        try:
-            logits, steps = self._session.append(tokens)
-        except (DeviceError, DifferenceError) as error:
-            typer.echo(f"\ncelosia: {error}", err=True)
-            raise typer.Exit(WRONG) from None
-        self._steps += steps
-        return logits[-1]
-
-    def show(self, console: Console, rate: int) -> None:
-        """A table of the steps, if there is a clock, and what was compared."""
-        if self._steps[0].cycles is not None:
-            table = Table(caption=f"limit: weights and caches at {rate} bytes per cycle")
-            for name in ("steps", "number", "tokens", "cycles per step", "of the memory's limit"):
-                table.add_column(name, justify="left" if name == "steps" else "right")
-            for name, several in (("of several tokens", True), ("of one token", False)):
-                steps = [step for step in self._steps if (step.text.rows > 1) is several]
-                if steps:
-                    table.add_row(name, *self._row(steps, rate))
-            console.print(table)
-        compared = self._comparison.elements
-        what = "of the outputs" if self._comparison.outputs else "in memory"
-        console.print(
-            f"0 of {compared:,} elements {what} differ from the integer graph"
-            if compared
-            else "nothing was compared with the integer graph"
-        )
-
-    def _row(self, steps: Sequence[Step], rate: int) -> Iterator[str]:
-        cycles = sum(step.cycles or 0 for step in steps)
-        least = sum(step.bytes for step in steps) / rate
-        yield f"{len(steps):,}"
-        yield f"{sum(step.text.rows for step in steps):,}"
-        yield f"{cycles / len(steps):,.0f}"
-        yield f"{least / cycles:.1%}"

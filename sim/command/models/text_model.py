@@ -12,14 +12,15 @@ from celosia.isa.numerics import MAX_COLUMNS
 from celosia.sim.support.extras import import_extra
 from celosia.sim.support.problems import InputError
 from celosia.sw.decoding.decoder import vocabulary_of
+from celosia.sw.decoding.drafts.ngram_file import NGRAMS
 from celosia.sw.decoding.session import ROWS
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.models.decoder_graph import llama_float_graph
 from celosia.sw.reference.language.calibration import load_calibration
-from celosia.sw.reference.language.model_file import load_language_model
+from celosia.sw.reference.language.model_file import load_language_model, shipped_folder
 from celosia.sw.reference.language.tokenizer import END, OwnTokenizer, Tokenizer
 
-__all__ = ["TextModel", "own_model", "project_model"]
+__all__ = ["TextModel", "check_known", "own_model", "project_model", "tokens_of"]
 
 _MOST_BYTES: Final = 64 << 20
 """The largest file of text that is opened."""
@@ -53,6 +54,8 @@ class TextModel:
     """Tokens that the ranges of its integers are chosen by."""
     note: str = ""
     """What the user should know."""
+    ngrams: Path | None = None
+    """The file of n-grams that belongs to it; it need not be there."""
 
 
 def project_model(folder: Path | None, prompt: str, tokens: int) -> TextModel:
@@ -76,6 +79,7 @@ def project_model(folder: Path | None, prompt: str, tokens: int) -> TextModel:
         context=len(begin) + tokens,
         end=END,
         windows=load_calibration(folder, shape.vocabulary, shape.context),
+        ngrams=(folder or shipped_folder()) / NGRAMS,
     )
 
 
@@ -101,14 +105,15 @@ def own_model(
     except ValueError as error:
         raise InputError(str(error)) from None
     vocabulary = vocabulary_of(graph)
-    _check_tokens("--prompt", begin, vocabulary)
+    check_known("--prompt", begin, vocabulary)
     if calibration is None:
         random = np.random.default_rng(_SEED)
         windows = random.integers(0, vocabulary, (_DRAWN, min(_WINDOW, context))).tolist()
     else:
-        windows = _windows(calibration, tokenizer, min(_WINDOW, context))
+        found = tokens_of("--calibrate", calibration, tokenizer)
+        windows = _windows(found, min(_WINDOW, context))
         for window in windows:
-            _check_tokens(f"--calibrate {calibration}", window, vocabulary)
+            check_known(f"--calibrate {calibration}", window, vocabulary)
     note = "" if calibration else "ranges are chosen by random tokens; --calibrate takes a text"
     return TextModel(
         graph=graph,
@@ -126,7 +131,7 @@ def _check_prompt(prompt: str, tokens: Sequence[int]) -> None:
         raise InputError(f"--prompt {prompt!r}: is empty; write at least one letter")
 
 
-def _check_tokens(option: str, tokens: Sequence[int], vocabulary: int) -> None:
+def check_known(option: str, tokens: Sequence[int], vocabulary: int) -> None:
     """Raise `InputError` for a token of the tokenizer that the model does not have."""
     for place, token in enumerate(tokens):
         if token >= vocabulary:
@@ -136,14 +141,22 @@ def _check_tokens(option: str, tokens: Sequence[int], vocabulary: int) -> None:
             )
 
 
-def _windows(path: Path, tokenizer: Tokenizer, size: int) -> list[list[int]]:
-    """Windows of the text in a file, evenly from all of it."""
+def tokens_of(option: str, path: Path, tokenizer: Tokenizer) -> list[int]:
+    """The tokens of the text in a file that `option` names.
+
+    Raises `InputError` for a file that cannot be read or has no text.
+    """
     try:
         tokens = tokenizer.encode(read_text(path, _MOST_BYTES))
     except ForeignFileError as error:
-        raise InputError(f"--calibrate {error}") from None
+        raise InputError(f"{option} {error}") from None
     if not tokens:
-        raise InputError(f"--calibrate {path}: has no text")
+        raise InputError(f"{option} {path}: has no text")
+    return tokens
+
+
+def _windows(tokens: Sequence[int], size: int) -> list[Sequence[int]]:
+    """Windows of a text, evenly from all of it."""
     starts = range(0, len(tokens), size)
     step = -(-len(starts) // _WINDOWS)
     return [tokens[start : start + size] for start in starts[::step]]

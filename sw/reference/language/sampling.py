@@ -2,16 +2,29 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from celosia.sw.reference.encoder import Floats
 from celosia.sw.reference.language.errors import LanguageError, TokenError
 
-__all__ = ["Sampler", "Stepper", "generate"]
+__all__ = ["Continued", "Draft", "Sampler", "generate"]
 
-Stepper = Callable[[Sequence[int]], Floats]
-"""The logits (vocabulary) of what follows some more tokens of the one text that it goes on with."""
+Draft = Callable[[Sequence[int], int], Sequence[int]]
+"""The tokens that may follow a text, so many at most."""
+
+
+class Continued(Protocol):
+    """The one text that a model goes on with."""
+
+    def append(self, tokens: Sequence[int], /) -> Floats:
+        """The logits (tokens, vocabulary) of what follows each of some more tokens."""
+        ...
+
+    def go_back(self, length: int, /) -> None:
+        """Forget all tokens behind the first `length`."""
+        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,18 +64,40 @@ class Sampler:
 
 
 def generate(
-    stepper: Stepper, prompt: Sequence[int], count: int, sampler: Sampler, end: int | None = None
+    continued: Continued,
+    prompt: Sequence[int],
+    count: int,
+    sampler: Sampler,
+    *,
+    end: int | None = None,
+    draft: Draft | None = None,
 ) -> Iterator[int]:
     """Up to `count` tokens that follow `prompt`, each as soon as it is known; `end` ends them.
+
+    A `draft` foretells tokens, which a step takes beside the last one that is known.  The text is
+    that without a draft: each row of logits chooses a token, and where it is not the one that was
+    foretold, the rows behind are forgotten.  A drawn token is foretold with its own probability,
+    and others have theirs, divided by what is left: rejection sampling, for a draft that is sure.
 
     Raises `TokenError` for an empty prompt.
     """
     if not len(prompt):
         raise TokenError("an empty prompt: there is nothing to go on with")
-    random, tokens = sampler.random(), prompt
-    for _ in range(count):
-        token = sampler.choose(stepper(tokens), random)
-        if token == end:
-            return
-        yield token
-        tokens = [token]
+    random, text, known = sampler.random(), [*prompt], 0
+    last = len(prompt) + count
+    while len(text) < last:
+        # A step chooses one token more than is foretold.  Behind the prompt alone nothing is.
+        drafted = draft(text, last - len(text) - 1) if draft and known else []
+        logits = continued.append([*text[known:], *drafted])
+        known = len(text)
+        for place, row in enumerate(logits[len(logits) - len(drafted) - 1 :]):
+            token = sampler.choose(row, random)
+            if token == end:
+                continued.go_back(known)
+                return
+            text.append(token)
+            yield token
+            if place == len(drafted) or token != drafted[place]:
+                break
+            known += 1
+        continued.go_back(known)

@@ -10,6 +10,7 @@ from celosia.lab.training.corpus import corpus_key
 from celosia.lab.training.perplexity import score
 from celosia.lab.training.recipe import Recipe
 from celosia.lab.training.scorers import float_scorer
+from celosia.sw.decoding.drafts.ngram_file import NGRAMS, load_ngrams
 from celosia.sw.models.decoder_graph import llama_float_graph
 from celosia.sw.reference.language.errors import LanguageError
 from celosia.sw.reference.language.model_file import load_language_model
@@ -105,3 +106,5 @@ def test_a_folder_with_a_model_is_made_from_texts(monkeypatch, tmp_path):
     assert model.weights.shape == shape
     assert model.origin["text"] == corpus_key(texts)
     assert model.origin["recipe"]["steps"] == 6
+    token, _ = load_ngrams(tmp_path / NGRAMS, 280)(model.tokenizer.encode("a copy")) or (0, 0)
+    assert token == model.tokenizer.encode(" of")[0]

@@ -1,13 +1,17 @@
 """The small language model, from outside."""
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from celosia.lab.training import language_commands
-from celosia.sim.command.models import generate_command
+from celosia.sim.command.models import written_text
+from celosia.sim.command.models.written_text import GENERATE_SCHEMA
 from celosia.sw.decoding.comparison import DifferenceError
+from celosia.sw.decoding.drafts.ngram_file import NGRAMS, save_ngrams
+from celosia.sw.decoding.drafts.ngrams import count_ngrams
 from celosia.sw.decoding.session import DecoderSession
 from celosia.sw.reference.language.calibration import CALIBRATION, save_calibration
 from celosia.sw.reference.language.model_file import (
@@ -51,12 +55,12 @@ def test_without_temperature_the_seed_does_not_matter():
 
 
 def test_what_was_printed_stays_if_a_text_is_interrupted(monkeypatch):
-    def interrupted(*_):
+    def interrupted(*_, **__):
         yield from (65, 66)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(generate_command, "generate", interrupted)
-    result = invoke(*GENERATE, "Return")
+    monkeypatch.setattr(written_text, "generate", interrupted)
+    result = invoke(*GENERATE, "Return", "--json", "out.json")
     assert result.exit_code == 130
     assert len(result.stdout) > len("Return")
     assert sorted(path.name for path in Path().iterdir()) == ["model"]
@@ -77,6 +81,47 @@ def test_an_accelerator_goes_on_with_a_text_and_says_what_it_compared():
     assert result.stdout.startswith("Return")
     assert "elements in memory differ from the integer graph" in result.stdout
     assert right(*FUNCTIONAL, "Return", "--temperature", "0").stdout == result.stdout
+
+
+def test_drafts_leave_the_text_as_it_is_and_say_what_was_right():
+    words = (*FUNCTIONAL, "Return the file", "--temperature", "0")
+    plain = right(*words).stdout.splitlines()[0]
+    found = right(*words, "--speculate", "3").stdout
+    assert found.splitlines()[0] == plain
+    assert "accepted of 3 foretold tokens at most: " in found
+    assert "note: only the text so far foretells tokens" in found
+
+
+def test_drafts_that_cannot_be_are_refused(model):
+    for most in ("0", "16", "-1", "x"):
+        refused("--speculate", *GENERATE, "a", "--speculate", most)
+    refused("--draft-text x: is for --speculate K", *GENERATE, "a", "--draft-text", "x")
+    words = (*GENERATE, "a", "--speculate", "2")
+    refused("--draft-text nowhere.txt: No such file", *words, "--draft-text", "nowhere.txt")
+    Path("empty.txt").write_text("")
+    refused("--draft-text empty.txt: has no text", *words, "--draft-text", "empty.txt")
+    save_ngrams(model / NGRAMS, count_ngrams([SHAPE.vocabulary] * 3))
+    refused(f"token {SHAPE.vocabulary} is not in 0..", *words)
+
+
+def test_the_report_has_each_step():
+    words = (*FUNCTIONAL, "Return the file", "--temperature", "0", "--speculate", "3")
+    result = right(*words, "--json", "-")
+    found = json.loads(result.stdout)
+    assert found["schema"] == GENERATE_SCHEMA
+    assert (found["status"], found["speculate"], found["drafts"]) == ("right", 3, ["lookup"])
+    assert result.stderr.startswith(found["prompt"] + found["text"])
+    assert found["elements_checked"] > 0
+    first, *steps = found["steps"]
+    assert (first["prompt"], first["context"]) == (True, 0)
+    assert first["kept"] == first["tokens"] == len(found["prompt_tokens"])
+    for before, step in zip([first, *steps], steps, strict=False):
+        assert step["context"] == before["context"] + before["kept"]
+        assert 1 <= step["kept"] <= step["tokens"] <= step["rows"] <= 4
+        assert step["cycles"] is None
+    right(*GENERATE, "Return", "--speculate", "3", "--json", "out.json")
+    assert json.loads(Path("out.json").read_text())["status"] == "unchecked"
+    refused("no directory", *words, "--json", "nowhere/out.json")
 
 
 @pytest.mark.slow
@@ -109,8 +154,9 @@ def test_a_wrong_accelerator_ends_the_text(monkeypatch):
         raise DifferenceError("logits: 1 of 3")
 
     monkeypatch.setattr(DecoderSession, "append", differs)
-    result = invoke(*FUNCTIONAL, "Return")
+    result = invoke(*FUNCTIONAL, "Return", "--json", "out.json")
     assert result.exit_code == 1
+    assert json.loads(Path("out.json").read_text())["status"] == "wrong"
     assert result.stdout.startswith("Return")
     assert "logits: 1 of 3" in result.stderr
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import onnx
 import pytest
 
-from celosia.sim.command.models import generate_command
+from celosia.sim.command.models import written_text
 from celosia.sim.support import extras
 from tests.support.command_line import invoke, refused, right
 from tests.support.decoder_exports import EXPORTED, exported, save, save_tokenizer
@@ -59,6 +59,15 @@ def test_ranges_are_chosen_by_a_text():
     refused("No such file", *FUNCTIONAL, "a", "--calibrate", "nowhere.txt")
 
 
+def test_drafts_leave_the_text_of_a_file_as_it_is():
+    plain = right(*FUNCTIONAL, "Hello").stdout.splitlines()[0]
+    Path("text.txt").write_text(plain * 3)
+    found = right(*FUNCTIONAL, "Hello", "--speculate", "4", "--draft-text", "text.txt").stdout
+    assert found.splitlines()[0] == plain
+    # A step behind the prompt has all that are left.
+    assert "accepted of 4 foretold tokens at most: 3 in 1 step" in found
+
+
 def test_a_text_ends_where_its_tokenizer_says():
     whole = right(*FLOAT, "Hello").stdout
     first = whole.removeprefix("Hello")[0]
@@ -77,8 +86,9 @@ def test_a_token_outside_of_the_vocabulary_is_refused():
     save_tokenizer(more=3)
     refused("token 1 is 65 by --tokenizer, which is not in 0..63", *FUNCTIONAL, "a?")
     Path("text.txt").write_text("Really!")
-    words = ("--calibrate", "text.txt")
-    refused("--calibrate text.txt: token 6 is 64 by --tokenizer", *FUNCTIONAL, "Aha", *words)
+    for option, *more in (("--calibrate",), ("--draft-text", "--speculate", "2")):
+        words = (option, "text.txt", *more)
+        refused(f"{option} text.txt: token 6 is 64 by --tokenizer", *FUNCTIONAL, "Aha", *words)
 
 
 def test_options_belong_to_one_model_or_the_other():
@@ -110,12 +120,12 @@ def test_a_model_whose_heads_do_not_divide_is_refused():
 
 
 def test_what_was_printed_stays_if_a_text_is_interrupted(monkeypatch):
-    def interrupted(*_):
+    def interrupted(*_, **__):
         yield from (5, 6)
         raise KeyboardInterrupt
 
     before = sorted(os.listdir())
-    monkeypatch.setattr(generate_command, "generate", interrupted)
+    monkeypatch.setattr(written_text, "generate", interrupted)
     result = invoke(*FUNCTIONAL, "Hello")
     assert result.exit_code == 130
     assert result.stdout.startswith("Helloef")

@@ -37,38 +37,127 @@ def test_top_p_leaves_as_few_tokens_as_have_that_much():
     assert shares(Sampler(temperature=1, top_p=0.39))[1] == 1
 
 
+class Counted:
+    """A text whose logits are those of `following`, of the tokens so far, and what it was given."""
+
+    def __init__(self, following):
+        self.following, self.tokens, self.given = following, [], []
+
+    def append(self, tokens):
+        self.given.append(list(tokens))
+        rows = []
+        for token in tokens:
+            self.tokens.append(token)
+            rows.append(self.following(self.tokens))
+        return np.array(rows, np.float32)
+
+    def go_back(self, length):
+        del self.tokens[length:]
+
+
+def constant(_):
+    return LOGITS
+
+
+def mixed(tokens):
+    """Logits (6) that depend on all tokens so far."""
+    return np.random.default_rng(tokens).normal(size=6)
+
+
 def test_the_same_seed_draws_the_same():
     def text(seed: int) -> list[int]:
         sampler = Sampler(temperature=2, seed=seed)
-        return list(generate(lambda _: LOGITS, [1, 2], 20, sampler))
+        return list(generate(Counted(constant), [1, 2], 20, sampler))
 
     assert text(1) == text(1) != text(2)
     assert len(text(1)) == 20
 
 
 def test_a_token_is_there_before_the_next_is_computed():
-    taken = []
-
-    def stepper(tokens):
-        taken.append(list(tokens))
-        return np.eye(8, dtype=np.float32)[len(taken)]
-
-    tokens = generate(stepper, [5, 6], 9, Sampler())
-    assert list(islice(tokens, 2)) == [1, 2]
-    assert taken == [[5, 6], [1]]
+    text = Counted(lambda tokens: np.eye(8)[len(tokens) - 1])
+    assert list(islice(generate(text, [5, 6], 9, Sampler()), 2)) == [1, 2]
+    assert text.given == [[5, 6], [1]]
 
 
 def test_a_text_ends_with_its_end():
-    def stepper(_tokens):
-        return np.array([0, 1], np.float32)
+    def second(_):
+        return [0, 1]
 
-    assert list(generate(stepper, [0], 9, Sampler(), end=1)) == []
-    assert list(generate(stepper, [0], 3, Sampler(), end=0)) == [1, 1, 1]
+    assert list(generate(Counted(second), [0], 9, Sampler(), end=1)) == []
+    assert list(generate(Counted(second), [0], 3, Sampler(), end=0)) == [1, 1, 1]
+
+
+@pytest.mark.parametrize("temperature", [0, 0.7, 2])
+@pytest.mark.parametrize("most", [1, 3, 15])
+def test_drafts_never_change_a_text(temperature, most):
+    """Right, half right and wrong ones, too many and none: by ends, counts and seeds."""
+    for seed in range(6):
+        sampler, ends = Sampler(temperature=temperature, top_p=0.9, seed=seed), (None, 2, 5)
+        for end, count in zip(ends, (30, 17, 1), strict=True):
+            plain = list(generate(Counted(mixed), [1, seed], count, sampler, end=end))
+            random = np.random.default_rng(seed)
+
+            def draft(text, count, plain=plain, random=random):
+                right = plain[len(text) - 2 :][: min(most, count)]
+                return [x if random.random() < 0.7 else (x + 1) % 6 for x in right]
+
+            text = Counted(mixed)
+            found = list(generate(text, [1, seed], count, sampler, end=end, draft=draft))
+            assert found == plain
+            assert text.given[0] == [1, seed]
+            assert len(text.given) <= len(plain) + 1
+
+
+def test_a_right_draft_saves_steps_and_asks_for_no_more_than_are_wanted():
+    asked = []
+
+    def draft(text, count):
+        asked.append(count)
+        return [(text[-1] + place) % 6 for place in range(1, min(count, 3) + 1)]
+
+    text = Counted(lambda tokens: np.eye(6)[(tokens[-1] + 1) % 6])
+    assert list(generate(text, [0], 8, Sampler(), draft=draft)) == [1, 2, 3, 4, 5, 0, 1, 2]
+    assert text.given == [[0], [1, 2, 3, 4], [5, 0, 1]]
+    assert asked == [6, 2]
+
+
+def test_what_was_wrong_is_forgotten_and_its_row_chooses_the_token():
+    text = Counted(lambda tokens: np.eye(6)[(tokens[-1] + 1) % 6])
+    draft = {2: [2, 4, 5], 4: [0, 0]}
+    found = generate(text, [0], 4, Sampler(), draft=lambda text, _: draft.get(len(text), []))
+    assert list(found) == [1, 2, 3, 4]
+    assert text.given == [[0], [1, 2, 4, 5], [3, 0, 0]]
+    assert text.tokens == [0, 1, 2, 3]
+    text = Counted(lambda tokens: np.eye(6)[(tokens[-1] + 1) % 6])
+    found = generate(text, [0], 9, Sampler(), end=3, draft=lambda text, _: [2, 3, 4, 5])
+    assert list(found) == [1, 2]
+    assert text.tokens == [0, 1, 2]
+
+
+def test_drafts_keep_the_distribution():
+    """Of two tokens, by 6,000 texts: no share is further from its own than 4.5 deviations."""
+    count, logits = 6000, np.log([[0.1, 0.4, 0.2, 0.3], [0.7, 0.1, 0.1, 0.1]])
+    found = np.zeros((4, 4))
+    random = np.random.default_rng(5)
+    for seed in range(count):
+        text = Counted(lambda tokens: logits[tokens[-1] % 2])
+        sampler = Sampler(temperature=1, seed=seed)
+
+        def draft(_, count):
+            return random.integers(0, 4, count).tolist()
+
+        _, first, second, _ = generate(text, [0], 4, sampler, draft=draft)
+        found[first, second] += 1
+    start = np.exp(logits[0])
+    step = np.exp(logits[[0, 1, 0, 1]])
+    expected = (start @ step)[:, None] * step
+    deviations = (found - count * expected) / np.sqrt(count * expected * (1 - expected))
+    assert np.abs(deviations).max() < 4.5
 
 
 def test_an_empty_prompt_and_numbers_out_of_range_are_refused():
     with pytest.raises(TokenError, match="an empty prompt"):
-        next(generate(lambda _: LOGITS, [], 3, Sampler()))
+        next(generate(Counted(constant), [], 3, Sampler()))
     for temperature in (-1, float("nan"), float("inf")):
         with pytest.raises(LanguageError, match="temperature: "):
             Sampler(temperature=temperature)
