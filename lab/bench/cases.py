@@ -122,12 +122,13 @@ def _step(
     context: str,
     bound: float,
     *,
+    rows: int = 1,
     layers: int | None = None,
     timing: MemoryTiming = _USUAL,
 ) -> BenchCase:
     return BenchCase(
         workload="decoder",
-        details=Decoder(model=model, context=context, rows=1, layers=layers),
+        details=Decoder(model=model, context=context, rows=rows, layers=layers),
         bound=bound,
         of="memory",
         timing=timing,
@@ -146,6 +147,8 @@ DECODERS: Final = (
     _step("gpt2-small", "1024", 0.96, timing=_NARROW),
     _step("opt-125m", "128", 0.95),
     _step("tinyllama", "128", 0.93, layers=4),
+    _step("gpt2-small", "128", 0.97, rows=4),
+    _step("gpt2-small", "128", 0.96, rows=8),
     _step("gpt2-small", _SIXTEEN, 0.93),
     BenchCase(
         workload="decoder-layer",

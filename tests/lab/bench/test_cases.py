@@ -58,6 +58,8 @@ def test_the_table_of_decoders_is_complete():
         ("decoder gpt2-small context=1024 rows=1 8 B/cycle", "memory", 0.96),
         ("decoder opt-125m context=128 rows=1", "memory", 0.95),
         ("decoder tinyllama context=128 rows=1 4 layers", "memory", 0.93),
+        ("decoder gpt2-small context=128 rows=4", "memory", 0.97),
+        ("decoder gpt2-small context=128 rows=8", "memory", 0.96),
         ("decoder gpt2-small context=17-362 of 16 texts rows=1", "memory", 0.93),
         ("decoder-layer gpt2-small context=0 rows=512", "array", 0.99),
     ]
