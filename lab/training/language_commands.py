@@ -20,6 +20,7 @@ from celosia.lab.training.corpus import training_texts
 from celosia.lab.training.perplexity import Likelihood, score
 from celosia.lab.training.recipe import Recipe
 from celosia.lab.training.scorers import device_scorer, float_scorer, integer_scorer
+from celosia.lab.training.speculation_command import speculation
 from celosia.sim.command.options.language import ModelOption, language_errors, quantized_model
 from celosia.sim.command.outputs.folders import make_folder
 from celosia.sim.devices.devices import open_device
@@ -31,6 +32,7 @@ from celosia.sim.support.progress import Progress
 from celosia.sim.support.words import counted
 from celosia.sw.decoding.session import session_bytes
 from celosia.sw.reference.language.model_file import LanguageModel, load_language_model
+from celosia.sw.reference.language.shape import LITTLE, SMALL
 
 __all__ = ["language_app"]
 
@@ -113,6 +115,9 @@ def _on_rtl(
     return found, score(float_scorer(quantized.graph), tokens, context)
 
 
+language_app.command()(speculation)
+
+
 @language_app.command()
 @guarded
 def train(
@@ -124,6 +129,10 @@ def train(
     seed: Annotated[
         int, typer.Option("--seed", min=0, help="Of weights, batches and dropout.")
     ] = 0,
+    little: Annotated[
+        bool,
+        typer.Option("--little", help="A fifth of the weights: for generate --draft-model."),
+    ] = False,
 ) -> None:
     """Train a model anew on the documentation of this interpreter (extra `training`).
 
@@ -134,7 +143,7 @@ def train(
             f"{' and '.join(missing)}: not installed; {installed_by('training')}"
         )
     with language_errors(), progress_bar() as tell:
-        recipe = Recipe(steps=steps, seed=seed)
+        recipe = Recipe(shape=LITTLE if little else SMALL, steps=steps, seed=seed)
         make = import_module("celosia.lab.training.make")
         tell("reading the documentation of this interpreter", None)
         make.make_model(make_folder(out), recipe, _Steps(tell, steps))

@@ -27,7 +27,16 @@ from celosia.sw.quantize.graphs.quantized import Execution
 from celosia.sw.quantize.units.segments import Segment
 from celosia.sw.reference.encoder import Floats
 
-__all__ = ["BUCKET", "ROWS", "DecoderSession", "SegmentRun", "Step", "blank_cache", "session_bytes"]
+__all__ = [
+    "BUCKET",
+    "ROWS",
+    "DecoderSession",
+    "SegmentRun",
+    "Step",
+    "blank_cache",
+    "session_bytes",
+    "step_rows",
+]
 
 ROWS: Final = 16
 """The most rows of a step, a power of two: any smaller one is a number of rows, too."""
@@ -129,7 +138,7 @@ class DecoderSession:
 
         Raises `ValueError` for an accelerator that does not have what they need.
         """
-        self._bucket(_rows(tokens))
+        self._bucket(step_rows(tokens))
 
     def append(self, tokens: Sequence[int]) -> tuple[Floats, list[Step]]:
         """The logits (tokens x vocabulary) of what follows each of `tokens`, and the steps.
@@ -151,7 +160,7 @@ class DecoderSession:
         self.length = length
 
     def _step(self, tokens: Sequence[int]) -> tuple[Floats, Step]:
-        rows = _rows(len(tokens))
+        rows = step_rows(len(tokens))
         programs = self._bucket(rows)
         # The last rows are of no token.
         padded = [*tokens, *(0 for _ in range(rows - len(tokens)))]
@@ -253,6 +262,6 @@ def blank_cache(compiled: CompiledGraph, name: str) -> Array:
     return np.full(compiled.graph.tensors[name].shape, POISON, np.uint8).view(np.int8)
 
 
-def _rows(tokens: int) -> int:
+def step_rows(tokens: int) -> int:
     """The rows of a step for so many tokens, or the first of more."""
     return 1 << (min(tokens, ROWS) - 1).bit_length()

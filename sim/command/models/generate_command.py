@@ -20,7 +20,7 @@ from celosia.sim.command.options.common import (
     PresetOption,
     RateOption,
 )
-from celosia.sim.command.options.drafting import DraftTextOption, SpeculateOption
+from celosia.sim.command.options.drafting import DraftModelOption, DraftTextOption, SpeculateOption
 from celosia.sim.command.options.language import ModelOption, language_errors
 from celosia.sim.command.options.report import CheckChoice, CheckOption
 from celosia.sim.devices.devices import open_device
@@ -103,6 +103,7 @@ def generate_text(
     check: CheckOption = CheckChoice.ALL,
     speculate: SpeculateOption = None,
     draft_text: DraftTextOption = None,
+    draft_model: DraftModelOption = None,
     json: JsonOption = None,
 ) -> None:
     """Go on with a text by the small language model or your own, and print it as it comes.
@@ -125,7 +126,7 @@ def generate_text(
             with progress_bar() as tell:
                 tell(f"reading {file}", None)
                 found = own_model(file, own, prompt, tokens, calibration)
-        drafts = choose_drafts(found, speculate, draft_text)
+        drafts = choose_drafts(found, speculate, draft_text, draft_model)
         written = WrittenText(
             model=found, prompt=prompt, count=tokens, sampler=sampler, drafts=drafts, json=json
         )

@@ -20,7 +20,7 @@ from celosia.sw.reference.language.calibration import load_calibration
 from celosia.sw.reference.language.model_file import load_language_model, shipped_folder
 from celosia.sw.reference.language.tokenizer import END, OwnTokenizer, Tokenizer
 
-__all__ = ["TextModel", "check_known", "own_model", "project_model", "tokens_of"]
+__all__ = ["TextModel", "check_known", "own_model", "project_model", "read_graph", "tokens_of"]
 
 _MOST_BYTES: Final = 64 << 20
 """The largest file of text that is opened."""
@@ -99,11 +99,7 @@ def own_model(
             f"--tokens {tokens}: with the {len(begin)} of --prompt they are more than the "
             f"{_MOST_TOKENS + 1} of the longest text"
         )
-    reader = import_extra("celosia.sw.decoding.read", "onnx")
-    try:
-        graph = reader.read_decoder(path, max(context, _LEAST))
-    except ValueError as error:
-        raise InputError(str(error)) from None
+    graph = read_graph(path, context)
     vocabulary = vocabulary_of(graph)
     check_known("--prompt", begin, vocabulary)
     if calibration is None:
@@ -124,6 +120,18 @@ def own_model(
         windows=windows,
         note=note,
     )
+
+
+def read_graph(path: Path, context: int) -> FloatGraph:
+    """The decoder in the ONNX file at `path`, for texts of up to `context` tokens.
+
+    Raises `InputError` for a file that is no decoder.
+    """
+    reader = import_extra("celosia.sw.decoding.read", "onnx")
+    try:
+        return reader.read_decoder(path, max(context, _LEAST))
+    except ValueError as error:
+        raise InputError(str(error)) from None
 
 
 def _check_prompt(prompt: str, tokens: Sequence[int]) -> None:

@@ -7,7 +7,7 @@ import typer
 
 from celosia.sw.decoding.drafts.draft import MOST
 
-__all__ = ["DraftTextOption", "SpeculateOption"]
+__all__ = ["DraftModelOption", "DraftTextOption", "SpeculateOption"]
 
 _PANEL: Final = "Speculative decoding"
 
@@ -29,6 +29,16 @@ DraftTextOption = Annotated[
         "--draft-text",
         metavar="TEXT",
         help="A text file whose n-grams foretell; default: those beside the project's model.",
+        rich_help_panel=_PANEL,
+    ),
+]
+DraftModelOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--draft-model",
+        metavar="MODEL",
+        help="A little model that foretells, in float32 on the host: what train wrote, or an ONNX "
+        "file of the same tokens.",
         rich_help_panel=_PANEL,
     ),
 ]

@@ -59,6 +59,10 @@ class Tokenizer:
         """The number of tokens."""
         return self._tokenizer.get_vocab_size()
 
+    def is_like(self, other: "Tokenizer") -> bool:
+        """Whether both have the same tokens, and take texts apart in the same way."""
+        return self._tokenizer.to_str() == other._tokenizer.to_str()
+
     def encode(self, text: str, *, frame: bool = False) -> list[int]:
         """The tokens of `text`; names of special tokens in it have no special meaning.
 

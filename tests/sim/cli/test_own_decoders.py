@@ -66,6 +66,8 @@ def test_drafts_leave_the_text_of_a_file_as_it_is():
     assert found.splitlines()[0] == plain
     # A step behind the prompt has all that are left.
     assert "accepted of 4 foretold tokens at most: 3 in 1 step" in found
+    words = (*FLOAT, "Hello", "--speculate", "4", "--draft-model", "model.onnx")
+    assert right(*words).stdout == right(*FLOAT, "Hello").stdout
 
 
 def test_a_text_ends_where_its_tokenizer_says():
