@@ -21,6 +21,7 @@ __all__ = [
     "SQUARED_FACTS_LATENCY",
     "STORE_LATENCY",
     "TOKEN_LATENCY",
+    "TRANSFORM_WORDS",
     "lane_latency",
 ]
 
@@ -40,6 +41,9 @@ STORE_LATENCY: Final = 17
 """Cycles from a store that leaves its queue to its first beat on offer."""
 DRAIN_WORDS: Final = 64
 """Local rows that a store may have asked for and not sent."""
+
+TRANSFORM_WORDS: Final = 64
+"""Local rows of results that TRANSFORMs may have promised and not written."""
 
 MIN_PRODUCT_CYCLES: Final = 4
 """Cycles from one product to the next: two commands at two cycles each."""

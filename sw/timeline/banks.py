@@ -1,10 +1,17 @@
 """The delays of units that meet at the single ports of the scratchpad's banks."""
 
 from collections import deque
+from collections.abc import Iterator
+from math import inf
 from typing import Final
 
-__all__ = ["Banks"]
+__all__ = ["Banks", "Served"]
 
+Served = tuple[float, float, float]
+"""From when and until when a bank serves accesses, and how many in a cycle."""
+
+TOO_FEW: Final = 1e-6
+"""Accesses that are none: sums of fractions are not exact."""
 REMEMBERED: Final = 64
 """Claims of a bank that may still meet a new one."""
 
@@ -21,55 +28,79 @@ class Banks:
             deque(maxlen=REMEMBERED) for _ in range(count)
         ]
 
-    def claim(self, row: int, begin: float, end: float, accesses: float, buffer: int = 0) -> float:
-        """The delay of `accesses` to the bank of `row` that are wanted from `begin` to `end`.
+    def served(
+        self, row: int, begin: float, end: float, accesses: float, buffer: float = 0
+    ) -> list[Served]:
+        """When `accesses` to the bank of `row`, wanted from `begin` to `end`, are served.
 
-        It is how much later they end, because of the claims so far; they become a claim themselves.
-        Accesses of a unit that keeps up to `buffer` rows may wait a while without harm.
+        That is later because of the claims so far.  A unit that keeps up to `buffer` rows goes on
+        meanwhile, and catches up as fast as its bank lets it.
         """
         share = min(1.0, accesses / max(1.0, end - begin))
         claims = self._claims[row // self.rows]
-        meeting = [each for each in claims if each[1] > begin and share + each[2] > 1]
-        over = (
-            _served(share, begin, end, sorted(meeting), buffer * (1 - share) / share)
-            if meeting
-            else end
-        )
-        claims.append((begin, over, share))
+        meeting = sorted(each for each in claims if each[1] > begin and share + each[2] > 1)
+        if not meeting or accesses < TOO_FEW:
+            return [(begin, end, share)]
+        return list(_Backlog(share, begin, end, buffer).served(meeting))
+
+    def delay(
+        self, row: int, begin: float, end: float, accesses: float, buffer: float = 0
+    ) -> float:
+        """How much later than `end` these accesses are served."""
+        return self.served(row, begin, end, accesses, buffer)[-1][1] - end
+
+    def claim(
+        self, row: int, begin: float, end: float, accesses: float, buffer: float = 0
+    ) -> float:
+        """As `delay`; the accesses become a claim themselves."""
+        served = self.served(row, begin, end, accesses, buffer)
+        over = served[-1][1]
+        if not buffer:
+            served = [(begin, over, min(1.0, accesses / max(1.0, end - begin)))]
+        self._claims[row // self.rows].extend(each for each in served if each[2])
         return over - end
 
     def stream(self, row: int, begin: float, end: float) -> None:
         """Claim all of the bank of `row` from `begin` to `end`, for accesses that come first."""
         claims = self._claims[row // self.rows]
         if claims and claims[-1][2] == 1.0 and claims[-1][1] >= begin > claims[-1][0]:
-            begin = claims.pop()[0]
+            begin, before, _ = claims.pop()
+            end = max(end, before)
         claims.append((begin, end, 1.0))
 
 
-def _served(
-    share: float,
-    begin: float,
-    end: float,
-    claims: list[tuple[float, float, float]],
-    slack: float,
-) -> float:
-    """When the accesses that would take from `begin` to `end` are served behind `claims`.
+class _Backlog:
+    """Accesses that come at an even pace, and wait in a buffer for their turn."""
 
-    Each claim may last for `slack` cycles before it counts.
-    """
-    now, left = begin, share * (end - begin)
-    for start, last, other in claims:
-        if now + left / share <= start:
-            break
-        first = start + slack
-        if last <= max(now, first):
-            continue
-        if first > now:
-            left -= (first - now) * share
-            now = first
-        rate = 1 - other
-        if rate and rate * (last - now) >= left:
-            return now + left / rate
-        left -= rate * (last - now)
-        now = last
-    return now + left / share
+    def __init__(self, share: float, begin: float, end: float, buffer: float):
+        self._share, self._buffer = share, buffer
+        self._now, self._left = begin, share * (end - begin)
+        """The time, and the accesses that are still to come."""
+        self._waiting = 0.0
+
+    def served(self, claims: list[Served]) -> Iterator[Served]:
+        """When they are served behind `claims`, which come in order."""
+        for start, last, other in claims:
+            yield from self._until(start, 1.0)
+            yield from self._until(last, 1 - other)
+        yield from self._until(inf, 1.0)
+
+    def _until(self, until: float, most: float) -> Iterator[Served]:
+        """What is served until then, at most so many in a cycle."""
+        while self._now < until and self._left + self._waiting > TOO_FEW:
+            comes = self._share if self._left > TOO_FEW else 0.0
+            rate = most if self._waiting > TOO_FEW else min(most, comes)
+            if self._waiting >= self._buffer - TOO_FEW:
+                comes = min(comes, rate)
+            grows = comes - rate
+            steps = [until - self._now]
+            if comes:
+                steps.append(self._left / comes)
+            if grows:
+                room = self._buffer - self._waiting if grows > 0 else self._waiting
+                steps.append(room / abs(grows))
+            step = min(steps)
+            yield self._now, self._now + step, rate
+            self._now += step
+            self._left = max(0.0, self._left - comes * step)
+            self._waiting = max(0.0, self._waiting + grows * step)

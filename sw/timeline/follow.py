@@ -6,12 +6,21 @@ from dataclasses import dataclass
 from typing import Final
 
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
-from celosia.isa.latencies import MIN_PRODUCT_CYCLES, TOKEN_LATENCY
+from celosia.isa.latencies import TOKEN_LATENCY, TRANSFORM_WORDS
 from celosia.isa.memory import MemoryTiming
-from celosia.sw.timeline.banks import Banks
-from celosia.sw.timeline.bus import Bus, Transfer
+from celosia.sw.timeline.array import RESULT_CYCLES, ArrayUnit
+from celosia.sw.timeline.banks import Banks, Served
+from celosia.sw.timeline.bus import Bus
 from celosia.sw.timeline.local import LocalTimes, Rows, settle, stamp
-from celosia.sw.timeline.units import LoadUnit, StoreUnit, TransformUnit, TransformWork
+from celosia.sw.timeline.queued import QueuedLoad, QueuedStore, QueuedTransform
+from celosia.sw.timeline.units import (
+    LOAD_BUFFER,
+    WRITTEN_CYCLES,
+    LoadUnit,
+    StoreUnit,
+    TransformUnit,
+    TransformWork,
+)
 
 __all__ = ["Moved", "Timeline"]
 
@@ -21,21 +30,12 @@ QUEUE_CYCLES: Final = 4
 """Cycles from an operation before the queues to the head of its queue, if that is empty."""
 MIN_ISSUE: Final = 2
 """Cycles from one operation to the next, at least."""
-ROW_CYCLES: Final = 5
-"""Cycles from a product that leaves its queue to its first row."""
-TRANSPOSED_ROW_CYCLES: Final = 6
-"""Cycles from a product with transposed weights that leaves its queue to its first row, beside a
-tile that passes the transposer."""
-RESULT_CYCLES: Final = 2
-"""Cycles from a row in the array to its result, beside the array's two dimensions."""
 TOKEN_CYCLES: Final = TOKEN_LATENCY - 1
 """Cycles from a store that is over to the load that waits for it."""
 END_CYCLES: Final = 2
 """Cycles from the last event to the end of the run."""
 TRANSFORMS: Final = 1 << 40
 """What is added to the number of a transform, which stands for a time, so that it is no load's."""
-BUSY_WAVES: Final = 3
-"""Tiles of weights keep their bank busy if fewer tiles of rows stream through each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,42 +47,6 @@ class Moved:
     """Bytes of a row."""
     pitch: int
     address: int
-
-
-@dataclass(frozen=True, slots=True)
-class _QueuedLoad:
-    head: float
-    """The cycle in which it is at the head of its queue, if nothing is before it."""
-    space: LocalTimes
-    rows: Rows
-    move: Transfer
-    segments: int
-
-
-@dataclass(frozen=True, slots=True)
-class _QueuedStore:
-    head: float
-    space: LocalTimes
-    rows: Rows
-    move: Transfer
-    words: int
-    parameters: Rows | None
-    transform: int
-    """The number of the last transform that writes its rows; 0: they are there at `head`."""
-
-
-@dataclass(frozen=True, slots=True)
-class _QueuedTransform:
-    begin: float
-    """The cycle in which its rows are there and its places free, at its queue's head."""
-    work: TransformWork
-    space: LocalTimes
-    rows: Rows
-    targets: Sequence[Rows]
-    residual: Rows | None
-    parameters: Sequence[Rows]
-    accesses: Sequence[tuple[int, int]]
-    """First rows in the scratchpad, and how often their banks are accessed."""
 
 
 class Timeline:
@@ -103,17 +67,21 @@ class Timeline:
         self._loads = LoadUnit(config, self.bus)
         self._stores = StoreUnit(config, self.bus)
         self._transforms = TransformUnit()
-        self._queued_loads: deque[_QueuedLoad] = deque()
-        self._queued_stores: deque[_QueuedStore] = deque()
-        self._queued_transforms: deque[_QueuedTransform] = deque()
+        self._queued_loads: deque[QueuedLoad] = deque()
+        self._queued_stores: deque[QueuedStore] = deque()
+        self._queued_transforms: deque[QueuedTransform] = deque()
         self._issued = float(DECODE_CYCLES)
         self._load_ends: list[float] = []
         self._store_reads: list[float] = []
         self._store_ends: list[float] = []
         self._transform_ends: list[float] = []
         self._product_ends: list[float] = []
-        self.array = 0.0
+        self._array = ArrayUnit(config, self._bank_claims, self._sum_claims)
+
+    @property
+    def array(self) -> float:
         """When the rows so far have entered the array."""
+        return self._array.over
 
     @property
     def cycles(self) -> int:
@@ -142,7 +110,7 @@ class Timeline:
             head = max(head, self._store_ends[after - 1] + TOKEN_CYCLES)
         row = self.config.dim * (1 if space is self.scratchpad else ACC_BYTES)
         move = self.bus.read(moved.rows, moved.bytes, moved.pitch, moved.address, row)
-        self._queued_loads.append(_QueuedLoad(head, space, rows, move, moved.rows))
+        self._queued_loads.append(QueuedLoad(head, space, rows, move, moved.rows))
         stamp(space.written, rows, -number)
 
     def store(
@@ -165,7 +133,7 @@ class Timeline:
             head = max(head, self._when_written(self.parameters, parameters))
         move = self.bus.write(moved.rows, moved.bytes, moved.pitch, moved.address)
         self._queued_stores.append(
-            _QueuedStore(head, space, rows, move, words, parameters, transform)
+            QueuedStore(head, space, rows, move, words, parameters, transform)
         )
         stamp(space.read, rows, -number)
 
@@ -182,23 +150,16 @@ class Timeline:
     ) -> float:
         """Rows of A through a tile of weights; returns when the first one enters the array."""
         head = self._issue(commands, self._product_ends, self.config.execute_queue)
-        written, read, dim = self.scratchpad.written, self.scratchpad.read, self.config.dim
+        written, read = self.scratchpad.written, self.scratchpad.read
         while written[a] < 0 or written[w] < 0:
             self._follow_writer(min(written[a], written[w]))
         if self.accumulator.read[c] < 0:
             self._follow_reader(self.accumulator.read[c])
         begin = max(head, written[a], written[w], self.accumulator.read[c])
-        begin += dim + TRANSPOSED_ROW_CYCLES if transposed else ROW_CYCLES
-        begin = max(begin, self.array)
+        begin = self._array.take(begin, (a, w, c), rows, transposed=transposed, adds=accumulate)
         over = begin + rows
-        self.array = begin + max(rows, dim, MIN_PRODUCT_CYCLES)
-        self._bank_claims.stream(a, begin, over)
-        if rows < BUSY_WAVES * dim:
-            self._bank_claims.stream(w, begin - dim, begin)
-        if accumulate:
-            self._sum_claims.stream(c, begin + 2 * dim, over + 2 * dim)
         read[a] = read[w] = over
-        end = over + 2 * dim + RESULT_CYCLES
+        end = over + 2 * self.config.dim + RESULT_CYCLES
         self.accumulator.written[c] = end
         self._product_ends.append(end)
         return begin
@@ -224,13 +185,11 @@ class Timeline:
         begin = max([begin, *(self._when_written(self.parameters, each) for each in parameters)])
         if residual is not None:
             begin = max(begin, self._when_written(self.scratchpad, residual))
-        accesses = list(zip([each[0] for each in targets], work.accesses, strict=True))
-        if residual is not None:
-            accesses.append((residual[0], work.steps))
+        read_rows = [] if residual is None else [residual[0]]
         if memory is self.scratchpad:
-            accesses.append((rows[0], work.steps))
+            read_rows.append(rows[0])
         self._queued_transforms.append(
-            _QueuedTransform(begin, work, memory, rows, targets, residual, parameters, accesses)
+            QueuedTransform(begin, work, memory, rows, targets, residual, parameters, read_rows)
         )
         pending = -TRANSFORMS - number
         stamp(memory.read, rows, pending)
@@ -261,26 +220,41 @@ class Timeline:
         """Follow all loads up to this one."""
         while len(self._load_ends) < number:
             load = self._queued_loads.popleft()
-            until = self._loads.until(load.head, load.move)
-            self._finish_meeting(load.space, load.rows[0], until)
             begin = max(load.head, self._when_read(load.space, load.rows))
-            banks = self._bank_claims if load.space is self.scratchpad else None
-            end = self._loads.take(begin, load.move, load.segments, load.rows, banks)
+            rows = load.rows[1] - load.rows[0]
+            start, over = self._loads.take(begin, load.move, load.segments, rows)
+            if load.space is self.scratchpad:
+                over += self._wait_for_bank(load.rows, start, over)
+            end = self._loads.place(over, load.move)
             self._load_ends.append(end)
             settle(load.space.written, load.rows, len(self._load_ends), end)
+
+    def _wait_for_bank(self, rows: Rows, start: float, over: float) -> float:
+        """The delay of a load's rows, whose data come from `start` to `over`.
+
+        All others come first at a bank: they are followed, as far as they could be there meanwhile.
+        """
+        banks, count = self._bank_claims, rows[1] - rows[0]
+        start, over = start + WRITTEN_CYCLES, over + WRITTEN_CYCLES
+        wanted = rows[0], start, over, count, LOAD_BUFFER
+        while self._finish_meeting(rows[0], over + banks.delay(*wanted), stores=True):
+            pass
+        return banks.claim(*wanted)
 
     def _finish_stores(self, number: int) -> None:
         """Follow all stores up to this one."""
         while len(self._store_ends) < number:
             store = self._queued_stores.popleft()
-            banks = self._bank_claims if store.space is self.scratchpad else self._sum_claims
-            head = store.head
+            on_chip = store.space is self.scratchpad
+            banks = self._bank_claims if on_chip else self._sum_claims
+            head, row, words = store.head, store.rows[0], store.words
             if store.transform:
                 self._finish_transforms(store.transform)
                 head = max(head, self._transform_ends[store.transform - 1])
-            until = self._stores.until(head, store.move)
-            self._finish_meeting(store.space, store.rows[0], until)
-            read, end = self._stores.take(head, store.move, store.words, store.rows[0], banks)
+            stored = head, store.move, words, row, banks
+            while on_chip and self._finish_meeting(row, self._stores.over(*stored)):
+                pass
+            read, end = self._stores.take(*stored)
             self._store_reads.append(read)
             self._store_ends.append(end)
             settle(store.space.read, store.rows, len(self._store_ends), read)
@@ -293,13 +267,11 @@ class Timeline:
             queued = self._queued_transforms.popleft()
             work, memory, rows = queued.work, queued.space, queued.rows
             start, over = self._transforms.begin(queued.begin, work)
-            delays = [
-                self._bank_claims.claim(row, start, over, count) for row, count in queued.accesses
-            ]
-            if memory is self.accumulator:
-                delays.append(self._sum_claims.claim(rows[0], start, over, work.steps))
-            over += max(delays, default=0.0)
-            read, end = self._transforms.finish(work, start, over)
+            steps = self._steps(queued, start, over)
+            over = steps[-1][1]
+            end = self._place(queued, steps)
+            # A step waits until there is room for its results.
+            read = self._transforms.finish(work, start, max(over, end - TRANSFORM_WORDS))
             self._transform_ends.append(end)
             pending = TRANSFORMS + len(self._transform_ends)
             settle(memory.read, rows, pending, read)
@@ -309,6 +281,34 @@ class Timeline:
                 settle(self.parameters.read, each, pending, end)
             for each in queued.targets:
                 settle(self.scratchpad.written, each, pending, end)
+
+    def _steps(self, queued: QueuedTransform, start: float, over: float) -> list[Served]:
+        """When the steps are taken that could be from `start` to `over`: rows wait for banks."""
+        count = queued.work.steps
+        reads = [(self._bank_claims, row) for row in queued.read_rows]
+        if queued.space is self.accumulator:
+            reads.append((self._sum_claims, queued.rows[0]))
+        found = [banks.served(row, start, over, count) for banks, row in reads]
+        for banks, row in reads:
+            banks.claim(row, start, over, count)
+        return max(found, key=lambda each: each[-1][1])
+
+    def _place(self, queued: QueuedTransform, steps: Sequence[Served]) -> float:
+        """When the results of `steps` are in their banks."""
+        late, over = queued.work.latency, steps[-1][1]
+        end = over + late
+        for port, (rows, count) in enumerate(
+            zip(queued.targets, queued.work.accesses, strict=True)
+        ):
+            words, placed = count / queued.work.steps, self._transforms.placed
+            for begin, until, rate in steps:
+                part = rate * (until - begin) * words
+                first = max(begin + late, placed[port])
+                last = max(until + late, first + part)
+                room = max(0.0, TRANSFORM_WORDS - late * rate * words)
+                placed[port] = last + self._bank_claims.claim(rows[0], first, last, part, room)
+            end = max(end, placed[port])
+        return end
 
     def _settled(self, space: LocalTimes, rows: Rows) -> tuple[float, int]:
         """When all but transforms have written `rows`, and the last transform that writes some."""
@@ -321,17 +321,37 @@ class Timeline:
             times = space.written[rows[0] : rows[1]]
         return max(0.0, *times), max(0, round(-first) - TRANSFORMS)
 
-    def _finish_meeting(self, space: LocalTimes, row: int, until: float) -> None:
-        """Follow the transforms that come first at the bank of `row` and could begin before."""
-        if space is not self.scratchpad:
-            return
+    def _finish_meeting(self, row: int, until: float, *, stores: bool = False) -> bool:
+        """Follow who comes first at the scratchpad's bank of `row` and could begin before `until`.
+
+        Those are transforms, and `stores` only for loads.  Returns whether there were any.
+        """
         size, done = self.config.scratchpad_bank_rows, len(self._transform_ends)
+        bank, followed = row // size, done + len(self._store_ends)
         meeting = [
             number
             for number, queued in enumerate(self._queued_transforms, start=done + 1)
-            if queued.begin < until and any(at // size == row // size for at, _ in queued.accesses)
+            if queued.meets(bank, size, until)
         ]
         self._finish_transforms(max(meeting, default=0))
+        if stores:
+            self._finish_stores(self._last_store(bank, until))
+        return len(self._transform_ends) + len(self._store_ends) > followed
+
+    def _last_store(self, bank: int, until: float) -> int:
+        """The last store that could read this bank of the scratchpad before `until`; 0: none."""
+        ends, done = self._transform_ends, len(self._store_ends)
+        last = 0
+        for number, store in enumerate(self._queued_stores, start=done + 1):
+            if store.transform > len(ends):
+                break
+            head = max(store.head, ends[store.transform - 1] if store.transform else 0.0)
+            if head >= until:
+                break
+            on_chip = store.space is self.scratchpad
+            if on_chip and store.rows[0] // self.config.scratchpad_bank_rows == bank:
+                last = number
+        return last
 
     def _when_written(self, space: LocalTimes, rows: Rows) -> float:
         while (first := min(space.written[rows[0] : rows[1]])) < 0:

@@ -1,6 +1,7 @@
 """The units of an accelerator and their clocks, in cycles.  Each takes operations in order."""
 
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,18 +20,19 @@ from celosia.isa.latencies import (
 )
 from celosia.sw.timeline.banks import Banks
 from celosia.sw.timeline.bus import Bus, Credit, Transfer
-from celosia.sw.timeline.local import Rows
 
-__all__ = ["LoadUnit", "StoreUnit", "TransformUnit", "TransformWork"]
+__all__ = ["WRITTEN_CYCLES", "LoadUnit", "StoreUnit", "TransformUnit", "TransformWork"]
 
 ADDRESS_CYCLES: Final = ADDRESS_LATENCY + 1
 """Cycles from a load that leaves its queue until its address is accepted."""
 LOADED_CYCLES: Final = ROW_LATENCY + 3
 """Cycles from the last beat on offer until the rows may be read."""
+WRITTEN_CYCLES: Final = LOADED_CYCLES - 1
+"""Cycles from a beat on offer until its local rows are written."""
 RESPONSE_CYCLES: Final = 3
 """Cycles from the last beat to the end of a store, beside the memory's latency."""
 LOAD_BUFFER: Final = 4
-"""Rows that a load holds on their way."""
+"""Cycles that rows may wait for their bank before beats wait, too."""
 STORE_BUFFER: Final = 32
 """Rows that a store is ahead, mostly."""
 PLACED_CYCLES: Final = LOCAL_READ_LATENCY + 2
@@ -38,6 +40,10 @@ PLACED_CYCLES: Final = LOCAL_READ_LATENCY + 2
 in the lanes."""
 COUNTED_CYCLES: Final = 32
 """Cycles from the last step of a row to its sums."""
+
+
+_Delay = Callable[..., float]
+"""`Banks.delay` or `Banks.claim`."""
 
 
 class LoadUnit:
@@ -52,25 +58,33 @@ class LoadUnit:
         """When the next load may leave its queue."""
         self._data = 0.0
         """When the data so far have arrived."""
+        self._written = 0.0
+        """When they would have been, had their rows not waited for banks."""
 
-    def until(self, begin: float, move: Transfer) -> float:
-        """When the data of a load that could leave its queue at `begin` will about be there."""
-        return max(self._data, begin + ADDRESS_CYCLES + self._bus.latency) + move.cycles
-
-    def take(
-        self, begin: float, move: Transfer, segments: int, rows: Rows, banks: Banks | None
-    ) -> float:
-        """A load could leave its queue at `begin`; returns when its rows may be read."""
+    def take(self, begin: float, move: Transfer, segments: int, rows: int) -> tuple[float, float]:
+        """A load could leave its queue at `begin`: when its local rows could be written."""
         begin, latency = max(begin, self._taken), self._bus.latency
         first, burst = begin + ADDRESS_CYCLES, move.cycles / move.bursts
         start = max(self._data, first + latency)
-        last, end = self._bursts(first, move, burst)
-        self._taken = max(begin + segments, last, end - self._requests * burst - latency)
-        if banks is not None:
-            delay = banks.claim(rows[0], start, end, rows[1] - rows[0], LOAD_BUFFER)
-            end += delay
-            self._taken += delay
-        self._data = end
+        last, self._data = self._bursts(first, move, burst)
+        self._taken = max(begin + segments, last + 1 - ADDRESS_CYCLES)
+        return max(start, self._written), max(self._data, self._written + rows)
+
+    def place(self, end: float, move: Transfer) -> float:
+        """Its rows are written until `end`, since others were at their bank.
+
+        Beats wait with them, but for those that a buffer holds, and with the beats bursts that are
+        on their way.  Returns when its rows may be read.
+        """
+        self._written = end
+        waits = end - LOAD_BUFFER - self._data
+        if waits > 0:
+            count = min(round(move.bursts), self._requests)
+            waiting = [self._over.pop() + waits for _ in range(count)]
+            self._over.extend(reversed(waiting))
+            self._data += waits
+        ahead = self._requests * move.cycles / move.bursts + self._bus.latency
+        self._taken = max(self._taken, self._data - ahead)
         return end + LOADED_CYCLES
 
     def _bursts(self, first: float, move: Transfer, burst: float) -> tuple[float, float]:
@@ -102,9 +116,9 @@ class StoreUnit:
         self._taken = 0.0
         self._data = 0.0
 
-    def until(self, begin: float, move: Transfer) -> float:
-        """When a store that could leave its queue at `begin` will about have read its rows."""
-        return max(self._data, begin + STORE_LATENCY) + move.cycles
+    def over(self, begin: float, move: Transfer, words: int, row: int, banks: Banks) -> float:
+        """When a store, from `row` on, that could leave its queue at `begin` has read its words."""
+        return self._reads(begin, move, words, row, banks.delay)[0]
 
     def take(
         self, begin: float, move: Transfer, words: int, row: int, banks: Banks
@@ -113,15 +127,33 @@ class StoreUnit:
 
         Returns when they are read, and when it is over.
         """
-        begin = max(begin, self._taken)
-        read = max(self._data - STORE_LATENCY, begin)
+        data = max(self._data, max(begin, self._taken) + STORE_LATENCY)
+        read, late = self._reads(begin, move, words, row, banks.claim)
+        sent = self._credit.last(data, move.bursts)
         cycles = max(move.cycles, words)
-        cycles += banks.claim(row, read, read + cycles, words, STORE_BUFFER)
-        data = read + STORE_LATENCY
-        self._data = max(data + cycles, self._credit.last(data, move.bursts))
-        ahead = min(1.0, DRAIN_WORDS / words) * cycles
-        self._taken = max(begin + words, self._data - STORE_LATENCY - ahead)
+        self._data = max(data + cycles + late, read + STORE_LATENCY, sent)
+        ahead = DRAIN_WORDS * cycles / words
+        self._taken = max(read, self._data - STORE_LATENCY - ahead)
         return self._taken + 1, self._data + self._bus.latency + RESPONSE_CYCLES
+
+    def _reads(
+        self, begin: float, move: Transfer, words: int, row: int, delay: _Delay
+    ) -> tuple[float, float]:
+        """When a store has read its words, and by how much the channel waits for them.
+
+        It reads a row in each cycle until its buffer is full, then as many as the channel takes.
+        """
+        begin, pace = max(begin, self._taken), max(1.0, move.cycles / words)
+        waiting = max(0.0, self._data - STORE_LATENCY - begin) / pace
+        room = max(0.0, DRAIN_WORDS - waiting)
+        fast = float(words) if pace == 1 else min(words, room / (1 - 1 / pace))
+        over = begin + fast
+        over += delay(row, begin, over, fast) if fast else 0.0
+        if fast == words:
+            return over, 0.0
+        end = over + (words - fast) * pace
+        late = delay(row, over, end, words - fast, STORE_BUFFER)
+        return end + late, late
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,6 +178,11 @@ class TransformWork:
     finishes: bool = False
     """Whether it completes its rows' sums."""
     squares: bool = False
+
+    @property
+    def latency(self) -> int:
+        """Cycles from a step to its result in the scratchpad, if nobody is at its bank."""
+        return PLACED_CYCLES + lane_latency(self.scalings)
 
 
 class Background:
@@ -183,6 +220,8 @@ class TransformUnit:
     def __init__(self) -> None:
         self._background = Background()
         self._taken = 0.0
+        self.placed = [0.0, 0.0]
+        """When the first and the second results so far are in their banks."""
 
     def begin(self, begin: float, work: TransformWork) -> tuple[float, float]:
         """When the steps of a transform that could begin then do so, and end if none waits."""
@@ -191,9 +230,9 @@ class TransformUnit:
             begin = max(begin, self._background.ready(work.slots))
         return begin, begin + 1 + work.cycles
 
-    def finish(self, work: TransformWork, begin: float, end: float) -> tuple[float, float]:
-        """Its steps are from `begin` to `end`: when it has read its rows, and written others."""
+    def finish(self, work: TransformWork, begin: float, end: float) -> float:
+        """Its steps are from `begin` to `end`: when it has read its rows."""
         if work.finishes:
             self._background.derive(work, begin, end)
         self._taken = end
-        return end + 1 - work.last_part, end + PLACED_CYCLES + lane_latency(work.scalings)
+        return end + 1 - work.last_part

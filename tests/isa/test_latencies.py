@@ -10,6 +10,7 @@ from celosia.hw.loops.repeat import Repeater
 from celosia.hw.memory import read_port
 from celosia.hw.store.drain import BUFFER_WORDS, Drain
 from celosia.hw.store.path import StorePath
+from celosia.hw.transform import writer
 from celosia.hw.vector.background import Background
 from celosia.hw.vector.polynomial import Polynomial
 from celosia.hw.vector.scaler import Scaler
@@ -29,6 +30,7 @@ COMPONENTS = {
     "SQUARED_FACTS_LATENCY": Background.SQUARED_LATENCY,
     "STORE_LATENCY": StorePath.LATENCY,
     "TOKEN_LATENCY": Accelerator.TOKEN_LATENCY,
+    "TRANSFORM_WORDS": writer.BUFFER_WORDS,
 }
 NO_COMPONENT = {"MIN_PRODUCT_CYCLES", "lane_latency"}
 """The decoder takes a command every other cycle: what a run shows

@@ -38,7 +38,30 @@ def test_a_buffer_bridges_short_claims():
     assert banks.claim(0, 0, 100, 25, buffer=5) == 0
     banks = Banks(rows=100, count=1)
     banks.stream(0, 10, 60)
-    assert banks.claim(0, 0, 100, 25, buffer=5) == pytest.approx(50 - 15)
+    # Five rows come within 20 cycles; none for the other 30.
+    assert banks.claim(0, 0, 100, 25, buffer=5) == pytest.approx(30)
+
+
+def test_what_a_buffer_holds_is_caught_up_with():
+    """Five rows come during the claim, and five more until they are all served."""
+    banks = Banks(rows=100, count=1)
+    banks.stream(0, 10, 20)
+    served = banks.served(0, 0, 100, 50, buffer=64)
+    assert [(round(begin), round(end), rate) for begin, end, rate in served] == [
+        (0, 10, 0.5),
+        (10, 20, 0),
+        (20, 30, 1),
+        (30, 100, 0.5),
+    ]
+    banks.claim(0, 0, 100, 50, buffer=64)
+    assert banks.claim(0, 10, 20, 10) == pytest.approx(30 + 20 - 20)
+
+
+def test_to_ask_for_a_delay_claims_nothing():
+    banks = Banks(rows=100, count=1)
+    assert banks.delay(0, 0, 10, 10) == banks.delay(0, 0, 10, 10) == 0
+    banks.claim(0, 0, 10, 10)
+    assert banks.delay(0, 0, 10, 10) == pytest.approx(10)
 
 
 def test_streams_that_touch_are_one():
@@ -46,3 +69,10 @@ def test_streams_that_touch_are_one():
     for begin in range(0, 6400, 16):
         banks.stream(0, begin, begin + 16)
     assert banks.claim(0, 0, 10, 10) == pytest.approx(6400)
+
+
+def test_a_stream_within_another_claim_does_not_shorten_it():
+    banks = Banks(rows=100, count=1)
+    banks.claim(0, 0, 100, 100)
+    banks.stream(0, 10, 20)
+    assert banks.delay(0, 50, 60, 10) == pytest.approx(50)

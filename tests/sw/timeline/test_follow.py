@@ -1,10 +1,12 @@
 """Queues and hazards, on operations that are made up."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.sw.timeline.follow import Moved, Timeline
+from celosia.sw.timeline.units import TransformWork
 
 BASE = PRESETS["base"]
 PIECE = Moved(rows=64, bytes=64, pitch=64, address=0)
@@ -17,6 +19,13 @@ def line(**timing):
 def product(timeline, a=0, w=4096, c=0, rows=64, **more):
     more = {"transposed": False, "accumulate": False, **more}
     return timeline.product(a, w, c, rows, **more)
+
+
+def transform(timeline, to, rows=64):
+    """A step for each row, whose results are two local rows each."""
+    words = 2 * rows
+    work = TransformWork(steps=rows, cycles=words, accesses=(words,), rows=rows, slots=range(0))
+    timeline.transform(work, (timeline.accumulator, (0, rows)), [(to, to + words)])
 
 
 def test_an_empty_program_takes_next_to_nothing():
@@ -83,3 +92,37 @@ def test_a_run_ends_with_its_last_response():
     for timeline in (short, long):
         timeline.store(timeline.scratchpad, (0, 4), row, 4)
     assert long.cycles - short.cycles == 990
+
+
+def test_results_of_transforms_leave_one_behind_the_other():
+    """One port takes a row in each cycle, whatever steps are there: 128 rows for each of 8."""
+    timeline = line()
+    for number in range(8):
+        transform(timeline, 8192 + 128 * number)
+    assert 8 * 128 < timeline.cycles < 8 * 128 + 80
+
+
+def test_a_load_waits_until_a_store_has_read_its_bank():
+    """Results take 128 cycles of the bank, and the store of them another 128; loads come last."""
+    ends = []
+    for bank in (1, 2):
+        timeline = line()
+        transform(timeline, 8192)
+        timeline.store(timeline.scratchpad, (8192, 8320), replace(PIECE, bytes=32), 128)
+        for _ in range(8):
+            timeline.load(timeline.scratchpad, (4096 * bank + 1024, 4096 * bank + 1280), PIECE)
+        ends.append(product(timeline, a=4096 * bank + 1024))
+    assert ends[1] - ends[0] > 2 * 100
+
+
+def test_a_store_waits_for_results_that_come_to_its_bank():
+    reads = []
+    for other in (4096, 8192 + 128):
+        timeline = line()
+        transform(timeline, 8192)
+        timeline.store(timeline.scratchpad, (8192, 8320), replace(PIECE, bytes=32), 128)
+        for number in range(4):
+            transform(timeline, other + 128 * number)
+        timeline.load(timeline.scratchpad, (8192, 8448), PIECE)
+        reads.append(product(timeline, a=8192))
+    assert reads[1] - reads[0] > 4 * 100

@@ -6,10 +6,13 @@ import pytest
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
-from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.ir.matmul import MatMul
 from celosia.sw.models import cases
+from celosia.sw.planning.decisions.decide import decide
 from celosia.sw.reference.encoder import EncoderShape
 from celosia.sw.timeline.graphs import GraphCycles
+from tests.sw.scheduling.products import product_graph
 
 BASE, TINY = PRESETS["base"], PRESETS["tiny"]
 WIDE = BASE.with_values({"vector_lanes": 0, "transform_queue": 8})
@@ -39,6 +42,27 @@ def test_predictions_are_near_the_rtl(case, cycles):
         assert cycles < found < 1.1 * cycles
     else:
         assert found == pytest.approx(cycles, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("preset", "shape", "cycles"),
+    # Measured on the RTL in Verilator: latency 40, as many bytes per cycle as the bus has.
+    [
+        ("base", (64, 64, 64), 1_971),
+        ("base", (128, 128, 64), 6_749),
+        ("base", (256, 256, 32), 21_048),
+        ("base", (33, 100, 70), 2_141),
+        ("tiny", (33, 100, 70), 15_689),
+    ],
+)
+def test_products_that_transforms_finish_closely_meet_at_banks(preset, shape, cycles):
+    """Results, stores of them and weights are at one bank, which then has no access to spare."""
+    (m, n, k), config = shape, PRESETS[preset]
+    graph, _ = product_graph(MatMul(m=m, n=n, k=k, bias=True, scale=0.01))
+    out = replace(graph.tensors["c"], type="int16")
+    graph = replace(graph, tensors={**graph.tensors, "c": out})
+    found = compile_graph(graph, config, Decide(decide(graph, config))).expected(MemoryTiming())
+    assert found.cycles == pytest.approx(cycles, rel=0.01)
 
 
 def test_one_lane_waits_for_the_banks_of_products_that_come_later():

@@ -28,12 +28,18 @@ def work(rows=32, **more):
     return TransformWork(**given | more)
 
 
+def loaded(unit, move, rows=1):
+    """When the rows of a load that nobody holds up may be read."""
+    _, over = unit.take(0, move, round(move.bursts), rows)
+    return unit.place(over, move)
+
+
 def test_loads_that_follow_each_other_pay_the_latency_once():
     for latency in (40, 100):
         line = bus(latency=latency)
         unit = LoadUnit(BASE, line)
         move = line.read(64, 64, 64)
-        ends = [unit.take(0, move, 64, (0, 256), None) for _ in range(4)]
+        ends = [loaded(unit, move, rows=256) for _ in range(4)]
         assert [end - ends[0] for end in ends] == [0, 256, 512, 768]
         assert latency + 256 < ends[0] < latency + 256 + 20
 
@@ -42,7 +48,7 @@ def test_short_bursts_are_bound_by_how_many_are_in_flight():
     line = bus(latency=320)
     unit = LoadUnit(BASE, line)
     move = line.read(1000, 16, 64)
-    assert unit.take(0, move, 1000, (0, 1000), None) > 1000 * 320 / 32
+    assert loaded(unit, move, rows=1000) > 1000 * 320 / 32
 
 
 def test_a_burst_waits_for_the_end_of_a_certain_one():
@@ -50,9 +56,9 @@ def test_a_burst_waits_for_the_end_of_a_certain_one():
     line = bus(latency=150)
     unit = LoadUnit(BASE, line)
     move = line.read(BASE.read_requests, 16, 64)
-    first = unit.take(0, move, 1, (0, 1), None)
+    first = loaded(unit, move)
     assert first - LOADED_CYCLES == ADDRESS_CYCLES + 150 + BASE.read_requests
-    second = unit.take(0, line.read(1, 16, 64), 1, (0, 1), None)
+    second = loaded(unit, line.read(1, 16, 64))
     assert second - LOADED_CYCLES == ADDRESS_CYCLES + 150 + 1 + 150 + 1
 
 
@@ -75,10 +81,51 @@ def test_facts_are_derived_row_by_row():
     assert unit.begin(0, other)[0] == end
 
 
+def test_a_load_that_waited_holds_up_the_next_one():
+    """But for four rows, which are on their way: data wait with rows, and come right behind."""
+    ends = []
+    for waits in (0, 4, 100):
+        unit = LoadUnit(BASE, bus())
+        move = bus().read(16, 16, 64)
+        _, over = unit.take(0, move, 16, 16)
+        unit.place(over + waits, move)
+        ends.append(unit.take(0, move, 16, 16)[1])
+    assert [end - ends[0] for end in ends] == [0, 4, 100]
+
+
+def test_rows_that_wait_for_their_bank_are_made_up_for_between_loads():
+    """A memory that pauses between two loads gives rows that were late time to be written."""
+    unit, line = LoadUnit(BASE, bus()), bus()
+    move = line.read(16, 16, 64)
+    _, over = unit.take(0, move, 16, 16)
+    unit.place(over + 4, move)
+    alone = LoadUnit(BASE, line)
+    assert unit.take(500, move, 16, 16) == alone.take(500, move, 16, 16)
+
+
+def test_a_store_reads_as_many_rows_ahead_as_its_buffer_holds():
+    """64 rows and what the channel takes meanwhile, a row in each cycle; then at its pace."""
+    line = bus(bytes_per_cycle=8)
+    unit, banks = StoreUnit(BASE, line), Banks(4096, 4)
+    assert unit.take(0, line.write(4, 256, 256), 64, 0, banks)[0] <= 64 + 2
+    unit = StoreUnit(BASE, line)
+    read, _ = unit.take(0, line.write(64, 256, 256), 1024, 0, Banks(4096, 4))
+    assert read == pytest.approx(2 * 1024 - 128, abs=4)
+
+
+def test_a_store_that_its_bank_holds_up_reads_no_row_before():
+    line, banks = bus(), Banks(4096, 4)
+    banks.stream(0, 0, 500)
+    read, end = StoreUnit(BASE, line).take(0, line.write(2, 256, 256), 32, 0, banks)
+    assert read == pytest.approx(532, abs=2)
+    assert end > 532 + 40
+
+
 @pytest.mark.parametrize("scalings", [0, 1, 2])
 def test_results_leave_the_lanes_part_by_part(scalings):
-    read, end = TransformUnit().finish(work(last_part=3, scalings=scalings), 0, 100)
-    assert (read, end) == (98, 100 + 22 + 10 * scalings)
+    done = work(last_part=3, scalings=scalings)
+    assert TransformUnit().finish(done, 0, 100) == 98
+    assert done.latency == 22 + 10 * scalings
 
 
 def test_steps_are_as_far_apart_as_their_results_have_words():
