@@ -1,16 +1,19 @@
 """What a product takes inside an ONNX file, beside the best of its own plans.
 
-``python benchmarks/onnx_products.py [DRAWS]`` writes a file of one product with a bias for each of
-`SHAPES`, and compiles it for preset `base` with two finishes: that of the file (int16 by a scale
-for each column), and int32 sums, as ``celosia run matmul --out-type int32`` has them.  A line has
-the cycles that the compiler's plan is expected to take, and those of the best of so many random
-plans (`celosia.lab.tune.spaces.plan_space`), the compiler's own among them.
+``python benchmarks/onnx_products.py [DRAWS [RUNS]]`` writes a file of one product with a bias for
+each of `SHAPES`, and compiles it for preset `base` with two finishes: that of the file (int16 by a
+scale for each column), and int32 sums, as ``celosia run matmul --out-type int32`` has them.  A line
+has the cycles that the compiler's plan is expected to take, and those of the best plan of its space
+(`celosia.lab.tune.spaces.plan_space`) that is found: so many are drawn, and the best two of them
+improved, one decision after the other.  Then those that the compiler's plan takes on the RTL, with
+all results compared, and those of the best of so many of the space that are expected to be fastest.
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -23,14 +26,20 @@ from onnx import TensorProto, helper, numpy_helper, save
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.lab.mappings.samplers import Sampler, draws
+from celosia.lab.tune.spaces.choice_space import Choice
 from celosia.lab.tune.spaces.plan_space import PlanSpace
+from celosia.sim.devices.devices import open_device
+from celosia.sim.run.graph_run import measure_compiled
 from celosia.sim.run.options.options import RunOptions
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import silent
 from celosia.sim.workloads.models.model_job import ModelJob
+from celosia.sw.compiler.descent import descended
 from celosia.sw.compiler.passes import predict
-from celosia.sw.compiler.pipeline import find_plan
+from celosia.sw.compiler.pipeline import Decide, compile_graph, find_plan
 from celosia.sw.ir.graph import Graph, MatMul, Sums
+from celosia.sw.models.cases import Case
+from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.rules.verify import PlanError
 
 SHAPES: Final = (
@@ -48,6 +57,8 @@ SHAPES: Final = (
     (128, 768, 768),
 )
 """M, N and K."""
+CONFIG: Final = PRESETS["base"]
+TIMING: Final = MemoryTiming()
 
 
 def file_graph(m: int, n: int, k: int) -> Graph:
@@ -84,30 +95,70 @@ def with_sums(graph: Graph) -> Graph:
     return replace(graph, tensors={**graph.tensors, out.name: out}, ops=(op,))
 
 
-def cycles(graph: Graph, count: int) -> tuple[int, int | None]:
-    """Cycles by the compiler's plan, and by the best one; None: no other is known."""
-    config, timing = PRESETS["base"], MemoryTiming()
+def candidates(graph: Graph, count: int) -> list[Plan]:
+    """Plans of the space, the one first that is expected to be fastest; none: there is no space."""
     (op,) = graph.ops
     assert isinstance(op, MatMul)
-    found = predict(graph, config, find_plan(graph, config, timing), timing).cycles
-    best = None
+    space, known = PlanSpace(op, graph, CONFIG), dict[tuple[Choice, ...], tuple[int, Plan]]()
+
+    def cost(chosen: Mapping[str, Choice]) -> int | None:
+        key = tuple(chosen.values())
+        with suppress(PlanError):
+            if key not in known:
+                plan = space.plan(chosen)
+                known[key] = predict(graph, CONFIG, plan, TIMING).cycles, plan
+            return known[key][0]
+        return None
+
+    def others(name: str, chosen: Mapping[str, Choice]) -> Iterator[Mapping[str, Choice]]:
+        yield from ({**chosen, name: value} for value in space.choices[name])
+
     with suppress(PlanError, InputError):
-        drawn = draws(PlanSpace(op, graph, config), Sampler.UNIFORM, Random(0))
-        plans = [plan for _, plan in islice(drawn, count)]
-        best = min(found, *(predict(graph, config, plan, timing).cycles for plan in plans))
-    return found, best
+        drawn = islice(draws(space, Sampler.UNIFORM, Random(0)), count)
+        starts = sorted([chosen for chosen, _ in drawn], key=lambda each: cost(each) or 0)
+        for start in starts[:2]:
+            descended(start, [partial(others, name) for name in space.choices], cost)
+    return [plan for _, plan in sorted(known.values(), key=lambda each: each[0])]
 
 
-def lines(count: int) -> Iterator[str]:
+def measured(graph: Graph, plan: Plan) -> int:
+    """The cycles of a plan on the RTL.  Raises `ValueError` if a result is wrong."""
+    random = np.random.default_rng(0)
+    inputs = {
+        name: random.integers(-128, 128, graph.tensors[name].shape, np.int8)
+        for name in graph.inputs
+    }
+    compiled = compile_graph(graph, CONFIG, Decide(plan), timing=TIMING)
+    opened = partial(open_device, "verilator", CONFIG, TIMING, progress=silent)
+    found = measure_compiled("product", compiled, Case(graph, inputs), opened, TIMING).whole
+    if not found.right or found.cycles is None:
+        raise ValueError(f"{graph.name}: {found.failure or found.mismatches}")
+    return found.cycles
+
+
+def line(graph: Graph, count: int, runs: int) -> Iterator[str]:
+    """What is expected of the compiler's plan and of the best one, and what they take."""
+    plan = find_plan(graph, CONFIG, TIMING)
+    found, plans = predict(graph, CONFIG, plan, TIMING).cycles, candidates(graph, count)
+    yield f"{found:9,}"
+    if plans:
+        best = min(found, predict(graph, CONFIG, plans[0], TIMING).cycles)
+        yield f"{best:9,} {found / best:7.3f}"
+    if plans and runs:
+        took = measured(graph, plan)
+        best = min(took, *(measured(graph, each) for each in plans[:runs]))
+        yield f"{took:9,} {best:9,} {took / best:7.3f}"
+
+
+def lines(count: int, runs: int) -> Iterator[str]:
     """A line for each shape and finish."""
     for m, n, k in SHAPES:
         graph = file_graph(m, n, k)
         for finish, each in (("int16", graph), ("int32", with_sums(graph))):
-            found, best = cycles(each, count)
-            share = "" if best is None else f"{best:9,} {found / best:7.3f}"
-            yield f"{f'{m}x{n}x{k}':12} {finish} {found:9,} {share}"
+            yield f"{f'{m}x{n}x{k}':12} {finish} {' '.join(line(each, count, runs))}"
 
 
 if __name__ == "__main__":
-    for line in lines(int(sys.argv[1]) if len(sys.argv) > 1 else 20):
-        print(line, flush=True)
+    given = [int(each) for each in sys.argv[1:]]
+    for each in lines(*given, *(20, 0)[len(given) :]):
+        print(each, flush=True)

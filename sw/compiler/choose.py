@@ -5,13 +5,15 @@ unlike those of a product (`celosia.sw.planning.decisions.decide`), of which a r
 all combinations.
 """
 
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from itertools import cycle
+from functools import partial
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
+from celosia.sw.compiler.descent import descended
 from celosia.sw.compiler.passes import predict
 from celosia.sw.compiler.probe import is_much_of, probe_graph, product_tiles
 from celosia.sw.ir.graph import Graph, MatMul
@@ -44,22 +46,17 @@ def choose(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None 
         return chosen
     if probe is not graph and _spills(graph, config, chosen):
         return chosen
-    best = cycles_or_reason(probe, config, timing, chosen)
-    if not isinstance(best, int):
-        return chosen
-    settled: list[str] = []
-    """Choices that were compared since another one changed."""
-    for name in cycle(_SEARCHED):
-        if name in settled:
-            return chosen
-        before = chosen
-        for other, _, choices in before.others():
-            if other == name:
-                cycles = cycles_or_reason(probe, config, timing, choices)
-                if isinstance(cycles, int) and cycles < best * (1 - GAIN):
-                    chosen, best = choices, cycles
-        settled = [*settled, name] if chosen == before else [name]
-    raise AssertionError("a cycle ends")
+
+    def cycles(choices: Choices) -> int | None:
+        found = cycles_or_reason(probe, config, timing, choices)
+        return found if isinstance(found, int) else None
+
+    return descended(chosen, [partial(_others, name) for name in _SEARCHED], cycles, gain=GAIN)
+
+
+def _others(name: str, choices: Choices) -> Iterator[Choices]:
+    """All alternatives to one of `choices`."""
+    yield from (others for other, _, others in choices.others() if other == name)
 
 
 def choices_by_rows(graph: Graph, config: AcceleratorConfig) -> Choices:

@@ -20,6 +20,7 @@ from celosia.sw.compiler.passes import (
     predict,
 )
 from celosia.sw.compiler.refine import refine
+from celosia.sw.compiler.refine_transformed import refine_transformed
 from celosia.sw.ir.graph import Graph
 from celosia.sw.planning.choices import DEFAULT, Choices
 from celosia.sw.planning.decisions.decide import decide
@@ -38,9 +39,10 @@ def find_plan(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | No
     """
     found: list[Plan] = []
     with suppress(PlanError):
-        found.append(refine(decide(graph, config, timing), graph, config, timing))
-        if only_stage(found[0]).drain.by == "mvout":
-            return found[0]
+        plan = decide(graph, config, timing)
+        if only_stage(plan).drain.by == "mvout":
+            return refine(plan, graph, config, timing)
+        found.append(refine_transformed(plan, graph, config, timing))
     found.append(planned(graph, config, choose(graph, config, timing)))
     if len(found) == 1:
         return found[0]

@@ -8,7 +8,6 @@ and the timeline too slow to rank all plans: it decides among a few here.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import product
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
@@ -21,7 +20,7 @@ from celosia.sw.planning.forms.plan import Plan, only_stage
 from celosia.sw.planning.forms.stages import LinearStage
 from celosia.sw.planning.rules.verify import PlanError
 
-__all__ = ["REFINED_TILES", "refine"]
+__all__ = ["REFINED_TILES", "heights", "refine"]
 
 REFINED_TILES: Final = 512
 """Products of more tiles keep their plan: the time that their ends take does not matter."""
@@ -30,23 +29,15 @@ REFINED_TILES: Final = 512
 def refine(
     plan: Plan, graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None = None
 ) -> Plan:
-    """The best of `plan`, which is legal for a graph of one product, and some plans like it."""
+    """The best of `plan`, which is legal for a graph of one product, and some plans like it.
+
+    Stores finish the product; where transforms do, there is `refine_transformed`.
+    """
     stage, op, dim = only_stage(plan), only_product(graph), config.dim
     if len(stage.rows) * sum(stage.tiles) * -(-op.a.cols // dim) > REFINED_TILES:
         return plan
-
-    search = _Search(plan, graph, config, timing)
-    found = [search.improved(stage, _widths(stage))]
-    if stage.drain.by == "transform":  # The first block leaves the sooner, the fewer tiles.
-        tiles = sum(stage.tiles)
-        found.append(
-            search.improved(stage, [balanced(tiles, -(-tiles // few)) for few in (1, 2, 3)])
-        )
-    plans = [replace(plan, stages=(each,)) for each in found]
-    if len(plans) == 1:
-        return plans[0]
-    plans += [replace(each, scheduler="need") for each in plans]
-    return min(plans, key=lambda each: predict(graph, config, each, timing).cycles)
+    improved = _Search(plan, graph, config, timing).improved(stage)
+    return replace(plan, stages=(improved,))
 
 
 class _Search:
@@ -59,12 +50,11 @@ class _Search:
         self.known: dict[LinearStage, int | None] = {}
         """The expected cycles of each stage; None: it is not legal."""
 
-    def improved(self, stage: LinearStage, widths: Iterable[tuple[int, ...]]) -> LinearStage:
-        """The best stage of those that are compared, with its blocks or such of these `widths`."""
-        best = self._best([stage, *self._cuts(stage, widths)])
+    def improved(self, stage: LinearStage) -> LinearStage:
+        """The best stage of those that are compared."""
+        best = self._best([stage, *self._cuts(stage)])
         best = self._best([best, *_pieces(best, stage)])
-        best = self._best([best, *_tails(best)])
-        return self._best([best, *_transformed(best)])
+        return self._best([best, *_tails(best)])
 
     def _best(self, stages: Iterable[LinearStage]) -> LinearStage:
         """The first of those that are expected to take the fewest cycles."""
@@ -81,13 +71,13 @@ class _Search:
                 self.known[stage] = None
         return self.known[stage]
 
-    def _cuts(self, stage: LinearStage, widths: Iterable[tuple[int, ...]]) -> Iterator[LinearStage]:
+    def _cuts(self, stage: LinearStage) -> Iterator[LinearStage]:
         """Few rows in the first and in the last block, or one tile in the last; small pieces."""
         half = self.config.accumulator_rows // 2
-        for wide in dict.fromkeys(widths):
+        for wide in dict.fromkeys(_widths(stage)):
             *_, last = wide
             most = half // max(wide) // self.config.dim
-            for high in _heights(stage, self.config.dim, most):
+            for high in heights(stage, self.config.dim, most):
                 yield replace(
                     stage,
                     rows=high,
@@ -105,7 +95,7 @@ def _widths(stage: LinearStage) -> list[tuple[int, ...]]:
     return [stage.tiles, (tiles,), *[(tiles - 1, 1)] * (tiles > 1)]
 
 
-def _heights(stage: LinearStage, dim: int, most: int) -> Iterable[tuple[int, ...]]:
+def heights(stage: LinearStage, dim: int, most: int) -> Iterable[tuple[int, ...]]:
     """Ways to cut all rows into blocks of at most `most` tiles."""
     rows = sum(stage.rows)
     ways = [stage.rows, (rows,)]
@@ -131,16 +121,6 @@ def _tails(stage: LinearStage) -> Iterator[LinearStage]:
     """The last block at once, or its last tile apart."""
     yield replace(stage, parts=())
     yield replace(stage, parts=_parts(stage.tiles[-1]))
-
-
-def _transformed(stage: LinearStage) -> Iterator[LinearStage]:
-    """Where transforms take the sums: others that leave together, other orders and pieces."""
-    if stage.drain.by == "mvout":
-        return
-    orders = ("rows", "cols") if len(stage.rows) > 1 and len(stage.tiles) > 1 else (stage.outer,)
-    for outer, k, tiles in product(orders, (1, 2, 4), (1, 2, 4, 8)):
-        drain, w = replace(stage.drain, tiles=tiles), replace(stage.w, k_tiles=k)
-        yield replace(stage, outer=outer, w=w, drain=drain)
 
 
 def _parts(tiles: int) -> tuple[int, ...]:

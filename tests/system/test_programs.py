@@ -76,7 +76,7 @@ PROGRAMS = {
 }
 EXPECTED = {
     "product": (285, "d3da6679a02a"),
-    "short product": (12, "ac731df030bc"),
+    "short product": (22, "d36f2a086c38"),
     "transposed": (72, "363e4ba9e934"),
     "sums": (31, "03f1bac9f8e3"),
     "linear": (36, "f91b250eada5"),

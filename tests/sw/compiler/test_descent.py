@@ -1,0 +1,37 @@
+"""One decision after the other."""
+
+from celosia.sw.compiler.descent import descended
+
+
+def step(index):
+    """A decision about one of two numbers: one more, or one less."""
+
+    def others(pair):
+        for by in (-1, 1):
+            changed = list(pair)
+            changed[index] += by
+            yield tuple(changed)
+
+    return others
+
+
+def test_decisions_are_taken_until_none_changes_anything():
+    found = descended((0, 0), [step(0), step(1)], lambda p: abs(p[0] - 3) + abs(p[1] + p[0] - 5))
+    assert found == (3, 2)
+
+
+def test_what_is_not_possible_is_passed_over():
+    cost = {(0, 0): 9, (1, 0): None, (0, 1): 5, (1, 1): 2}.get
+    assert descended((0, 0), [step(0), step(1)], cost) == (1, 1)
+    assert descended((7, 7), [step(0)], cost) == (7, 7)
+
+
+def test_a_small_gain_is_none():
+    cost = {0: 100, 1: 95, 2: 50}.get
+    decisions = [lambda n: [n + 1]] * 2
+    assert descended(0, decisions, cost) == 2
+    assert descended(0, decisions, cost, gain=0.1) == 0
+
+
+def test_the_first_of_equals_is_taken():
+    assert descended("x", [lambda _: ["b", "a"]], {"x": 2, "a": 1, "b": 1}.get) == "b"
