@@ -59,10 +59,10 @@ def decide_heads(together: Heads, decided: Decided) -> AttentionStage:
         except ValueError as error:
             raise ValueError(f"{group.heads[0].context.name}: {error}") from None
     ahead = _ahead(alike) if memory.choices.overlap else 0
-    by_turns = ahead == 1 and all(group.may_alternate for group in alike)
+    by_turns = _scores_by_turns(alike, memory.accumulator_half) if ahead == 1 else 0
     if by_turns:
         for group in alike:
-            group.alternate()
+            group.alternate(by_turns)
     first = ahead == 1 and not by_turns and all(group.at_once for group in alike)
     made = tuple(group.decide(ahead) for group in alike)
     decided.blocks += first
@@ -82,6 +82,17 @@ def _ahead(groups: Sequence["_Group"]) -> int:
     """Parts whose scores are summed up before a context: more than one where parts are short."""
     wanted = max(group.parts_of_softmax for group in groups)
     return max(1, min(wanted, *(group.most_ahead for group in groups)))
+
+
+def _scores_by_turns(groups: Sequence["_Group"], half: int) -> int:
+    """Rows of each half of the accumulator for scores, if the halves take turns; 0: they do not.
+
+    They are the most of any group: what one part leaves for later is apart from what the next use.
+    """
+    if not all(group.may_alternate for group in groups):
+        return 0
+    scores, contexts = map(max, zip(*(group.sums_by_turns for group in groups), strict=True))
+    return scores if scores + contexts <= half else 0
 
 
 def _slots(memory: MemoryMap, ahead: int) -> str:

@@ -129,15 +129,26 @@ class HeadCuts:
             first, free = self.spans["keys"]
             self.spans["scores back"] = first + free // 2, free // 2
 
-    def alternate(self) -> None:
+    def alternate(self, scores: int) -> None:
         """Have the scores and contexts of blocks in halves of the accumulator by turns.
+
+        So many rows of each half are for scores.
 
         A transform reads the sums of one half while the array adds to those of the other: neither
         waits for the other, where scores of all keys in one half would have both wait.
         """
-        self.rows = even_sizes(self.shape.rows, self._rows_by_turns)
-        self.scores = self._most_scores(self.rows, self.keys)
+        self.rows, self.scores = self._blocks_by_turns, scores
         self.alternates = True
+
+    @property
+    def sums_by_turns(self) -> tuple[int, int]:
+        """Rows of the accumulator for the scores and for the context of a block, by turns."""
+        blocks = self._blocks_by_turns
+        return self._most_scores(blocks, self.keys), max(blocks) * self.width
+
+    @property
+    def _blocks_by_turns(self) -> tuple[int, ...]:
+        return even_sizes(self.shape.rows, self._rows_by_turns)
 
     @property
     def may_alternate(self) -> bool:

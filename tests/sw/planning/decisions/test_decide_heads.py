@@ -1,0 +1,45 @@
+"""Heads of texts of several lengths in one stage have legal plans, and right results."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from celosia.isa.presets import resolve_config
+from celosia.sim.devices.functional import FunctionalDevice
+from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.driver.graph_run import GraphRun
+from celosia.sw.ir.graph_interpret import interpret
+from celosia.sw.models.cases import encoder_layer_case, random_quantized_encoder
+from celosia.sw.planning.forms.stages import AttentionStage
+from celosia.sw.reference.encoder import EncoderShape
+
+BASE = resolve_config("base")
+HALF = BASE.accumulator_rows // 2
+
+
+@cache
+def model():
+    return random_quantized_encoder(EncoderShape(layers=2, width=32, heads=1, hidden=32), 0)
+
+
+@pytest.mark.parametrize(
+    ("lengths", "by_turns"),
+    [((66, 196, 97), True), ((94, 17, 109), True), ((320, 94), False)],
+    ids=str,
+)
+def test_texts_of_several_lengths_share_the_halves_of_the_accumulator(lengths, by_turns):
+    """The most rows that scores of a text need, in each half; else all are in one half."""
+    case = encoder_layer_case(model(), list(lengths), 0)
+    compiled = compile_graph(case.graph, BASE)
+    (stage,) = (each for each in compiled.plan.stages if isinstance(each, AttentionStage))
+    scores = {compiled.plan.rings[group.scores].spans for group in stage.groups}
+    halves = {len({first // HALF for first, _ in spans}) for spans in scores}
+    assert halves == ({2} if by_turns else {1})
+    assert len(scores) == 1
+    run = GraphRun(FunctionalDevice(BASE, memory_bytes=1 << 22, seed=1), compiled)
+    run.load(case.inputs)
+    run.run()
+    expected = interpret(case.graph, case.inputs)
+    for tensor in run.written:
+        assert np.array_equal(run.read(tensor), expected[tensor]), tensor
