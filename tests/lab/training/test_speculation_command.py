@@ -50,7 +50,8 @@ def model(monkeypatch, tmp_path):
     return folder
 
 
-def test_the_table_has_each_kind_of_text_and_draft(model):
+def test_the_table_has_each_kind_of_text_and_draft(model, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
     table = right(*WORDS, 0).stdout
     document = json.loads(Path("out.json").read_text())
     assert document["schema"] == SPECULATION_SCHEMA

@@ -66,7 +66,7 @@ def test_a_pass_that_raises_is_left_out_and_the_file_goes_on(monkeypatch, mistak
 @pytest.mark.parametrize(
     ("planted", "words"),
     [
-        ((check_command, "find_units"), ("check", "m.onnx", "--text", "out")),
+        ((check_command, "units_of"), ("check", "m.onnx", "--text", "out")),
         ((quantized, "plan_segments"), ("build", "m.onnx", "-o", "out.plan")),
         ((model_run, "measure_graph"), ("run", "m.onnx", *FAST, "--json", "out")),
     ],

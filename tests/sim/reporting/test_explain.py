@@ -132,8 +132,12 @@ def test_nothing_is_said_of_other_hardware_if_nobody_asked(document):
 
 
 def test_a_model_that_is_wrong_about_the_run_gives_no_advice(document):
+    cycles = document["cycles"]
+    large = [
+        {"what": "a wonder", "saved": cycles // 2, "before": cycles, "options": ["--set", "x"]}
+    ]
     for share, doubted in ((1.04, False), (1.06, True), (0.94, True)):
-        told = explain({**document, "predicted_cycles": round(share * document["cycles"])})
+        told = explain({**document, "changes": large, "predicted_cycles": round(share * cycles)})
         assert bool(told.doubt) == doubted
         assert (told.changes is None) == doubted
         assert ("No advice about other hardware" in str(told)) == doubted

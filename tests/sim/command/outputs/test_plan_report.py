@@ -23,7 +23,7 @@ def test_a_plan_has_decisions_operators_and_rejected_choices():
     assert decisions["kept on chip"] == "numerators, sums"
     assert "ring of weights" in decisions
     assert decisions["heads"] == (
-        "9 queries and 9 keys of 8, values of 8: blocks of up to 5 rows; all scores of a block at "
+        "9 queries and 9 keys of 8, values of 8: blocks of up to 3 rows; all scores of a block at "
         "once; keys and values stay until the next head"
     )
     assert {each["choice"] for each in program["rejected"]} >= {"block_tiles", "overlap"}
