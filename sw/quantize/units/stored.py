@@ -2,15 +2,17 @@
 
 from collections.abc import Collection
 from dataclasses import replace
+from typing import Final
 
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.quantize.units.find_units import find_units
 from celosia.sw.quantize.units.segments import plan_segments
-from celosia.sw.quantize.units.units import Finishing, Product, Units
+from celosia.sw.quantize.units.units import Finishing, Join, Product, Units
 
 __all__ = ["units_of"]
 
-_REASON = "stores finish no more than products with a ReLU"
+_MORE: Final = "stores finish no more than products with a ReLU"
+_READ: Final = "the host reads it, and has its sums"
 
 
 def units_of(
@@ -25,10 +27,11 @@ def units_of(
     units = find_units(graph, apart)
     if not per_tensor:
         return units
-    units = _some(units, {name for name, unit in units.units.items() if _is_stored(unit)})
+    units = _some(units, {name for name, unit in units.units.items() if _is_stored(unit)}, _MORE)
     products = {unit.value.tensor for unit in units.of(Product)}
     read = plan_segments(graph, units, products).host_reads
-    return _some(units, {name for name in units.units if name in products or name not in read})
+    kept = {name for name in units.units if name in products or name not in read}
+    return _some(units, kept, _READ)
 
 
 def _is_stored(unit: object) -> bool:
@@ -36,15 +39,16 @@ def _is_stored(unit: object) -> bool:
     return relu or isinstance(unit, Product)
 
 
-def _some(units: Units, kept: set[str]) -> Units:
-    """Some units, by the tensors that they compute; the host computes what others stand for."""
+def _some(units: Units, kept: set[str], reason: str) -> Units:
+    """Some units, by the tensors that they compute; the host computes the others for a reason."""
     found = {name: unit for name, unit in units.units.items() if name in kept}
     keys = {unit.value.key for unit in found.values()}
     keys |= {form.key for unit in found.values() for form in unit.reads()}
     left = (unit for name, unit in units.units.items() if name not in kept)
+    others = {name: reason for unit in left if not isinstance(unit, Join) for name in unit.nodes}
     return replace(
         units,
         units=found,
         values={key: value for key, value in units.values.items() if key in keys},
-        refusals=units.refusals | {name: _REASON for unit in left for name in unit.nodes},
+        refusals=units.refusals | others,
     )
