@@ -1,7 +1,7 @@
 """Tables that fit a terminal: names are cut in the middle, numbers never.
 
 Where there is no room for all columns, those that matter least are left out, and a line below says
-which.
+which.  A column without a word in any row is not shown.
 """
 
 from collections.abc import Iterator, Sequence
@@ -60,7 +60,7 @@ class FittedTable:
     def fitted(self, width: int) -> Table:
         """The table of a terminal of so many characters."""
         shown, name = self._chosen(width)
-        left_out = [each.head for n, each in enumerate(self.columns) if n not in shown]
+        left_out = [self.columns[at].head for at in self._filled() if at not in shown]
         captions = [self.caption] if self.caption else []
         if left_out:
             listed = ", ".join(left_out)
@@ -93,15 +93,21 @@ class FittedTable:
 
     def _chosen(self, width: int) -> tuple[list[int], int]:
         """The columns that are shown, and the characters of names."""
-        shown = list(range(len(self.columns)))
-        natural = [self._natural(at) for at in shown]
+        shown = self._filled()
+        natural = [self._natural(at) for at in range(len(self.columns))]
         names = [at for at in shown if self.columns[at].kind == "name"]
         wanted = max(natural[at] for at in names)
         for at in self._order():
             if self._room(width, shown, natural) >= min(wanted, _NAME):
                 break
-            shown.remove(at)
+            if at in shown:
+                shown.remove(at)
         return shown, max(_LEAST, min(wanted, self._room(width, shown, natural)))
+
+    def _filled(self) -> list[int]:
+        """The columns that have a cell with something in it; all, if there are no rows."""
+        columns = range(len(self.columns))
+        return [at for at in columns if any(row.cells[at] for row in self.rows)] or [*columns]
 
     def _order(self) -> Iterator[int]:
         """The columns that may be left out, the first one first."""

@@ -18,10 +18,10 @@ NAMES = [f"/encoder/layer.{n}/attention/self/query/MatMul (MatMul)" for n in (1,
 WHY = "it is behind a gather of the host"
 
 
-def lines(width):
+def lines(width, shares=("[green]12.34%[/]", "[green]12.34%[/]")):
     table = FittedTable(columns=COLUMNS, title="a title", caption="a caption")
-    for name in NAMES:
-        table.add_row(name, "0 of 123,456,789", "9,876,543,210", "[green]12.34%[/]", WHY)
+    for name, share in zip(NAMES, shares, strict=True):
+        table.add_row(name, "0 of 123,456,789", "9,876,543,210", share, WHY)
     file = io.StringIO()
     Console(file=file, width=width).print(table)
     return file.getvalue().splitlines()
@@ -56,3 +56,10 @@ def test_the_least_needed_column_goes_first():
     assert "bytes" not in heads(85)
     assert "share" not in heads(60)
     assert "why" in heads(60)
+
+
+@pytest.mark.parametrize("width", [60, 200])
+def test_a_column_without_a_word_is_not_shown_and_not_missed(width):
+    empty, half = ("\n".join(lines(width, shares)) for shares in (("", ""), ("", "1%")))
+    assert "share" not in empty
+    assert "share" in half
