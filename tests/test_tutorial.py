@@ -75,7 +75,7 @@ def test_each_command_does_what_the_text_says(copy):
         assert (copy / name).read_text() == (ROOT / name).read_text(), f"{name} is not restored"
     compared = [text for command, text in outputs.items() if "compare" in command]
     assert re.search(r"load .*\+\d+", compared[0])
-    assert re.search(r"weights .*\+3\d ", compared[1])
+    assert re.search(r"weights .*\+9\d ", compared[1])
     assert "+0.00 %" in compared[2]
     assert "lost" in next(text for command, text in outputs.items() if " top " in command)
     assert sorted(os.listdir(copy)) == found
