@@ -1,6 +1,6 @@
 """What a graph costs: cycles by the timeline, and a model of the host for what is left to it.
 
-Cycles of what is computed together are those that it adds behind the two before it.  What is alike
+Cycles of what is computed together are those that it adds behind the four before it.  What is alike
 is predicted once, so a graph that differs from a known one in a few operators has its cost at once.
 That leaves out whatever later operators hide: `whole` and `whole_floating` follow all of a graph.
 """
@@ -25,7 +25,7 @@ from celosia.sw.quantize.graphs.sketch import sketch
 
 __all__ = ["Costs", "host_cycles"]
 
-_BEFORE: Final = 2
+_BEFORE: Final = 4
 """Groups of operators before one that it may overlap with."""
 HOST_ELEMENT_CYCLES: Final = 48
 """Cycles of a host for an element that it computes: what a softmax takes on the survey's."""

@@ -26,7 +26,7 @@ def test_a_refined_plan_computes_the_same_in_no_more_cycles(preset, shape, finis
 
 
 def test_a_short_product_is_as_fast_as_the_best_plan_that_was_found_otherwise():
-    """That took 1,755 cycles on the RTL: the best of 99, drawn and improved by other decisions."""
+    """The best plan of 99, drawn and improved by other decisions, took 1,755 cycles on the RTL."""
     config, (graph, _) = resolve_config("base"), finished(Requantize(0.01), "int16", 64, 64, 64)
     refined = refine_transformed(decide(graph, config), graph, config)
     assert predict(graph, config, refined).cycles < 1_755

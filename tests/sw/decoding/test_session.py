@@ -49,7 +49,7 @@ def test_logits_are_those_of_the_integer_graph(preset, pieces):
 
 
 def test_a_row_does_not_depend_on_those_beside_it(device):
-    """Behind a context, and across the end of a bucket, at each number of rows."""
+    """Steps of each number of rows stand behind a context, and across the end of a bucket."""
     text = tokens(CONTEXT)
     expected = integer_scorer(quantized())(text)
     session = shared_session(device, quantized(), CONTEXT, comparison := Comparison())

@@ -1,4 +1,4 @@
-"""Who could come to a bank, and when."""
+"""An operation that could come to a bank, and when."""
 
 from celosia.sw.timeline.local import LocalTimes
 from celosia.sw.timeline.queued import QueuedTransform

@@ -135,7 +135,7 @@ def test_what_was_wrong_is_forgotten_and_its_row_chooses_the_token():
 
 
 def test_drafts_keep_the_distribution():
-    """Of two tokens, by 6,000 texts: no share is further from its own than 4.5 deviations."""
+    """No share of two tokens, in 6,000 texts, is further from its own than 4.5 deviations."""
     count, logits = 6000, np.log([[0.1, 0.4, 0.2, 0.3], [0.7, 0.1, 0.1, 0.1]])
     found = np.zeros((4, 4))
     random = np.random.default_rng(5)
