@@ -19,10 +19,21 @@ Heads of attention use the same banks in their own way:
 
 Where no product has more rows than the array, tiles of W set the pace: each is read while others
 arrive, so that W has three banks.  All else is small, takes turns at the fourth one, and stays
-there until somebody reads it (`FewRowsMap`).
+there until somebody reads it (`FEW_ROWS`).  Where products have up to twice the rows of the array
+(`SEVERAL_ROWS`), rows of A take an access in every cycle, and they are results that stay: so
+results of bytes alternate between two banks.  Those of two bytes, which no product reads, are
+beside weights.
+
+Keys and values from a cache are as many as the context is long, and each is read once: so they
+stream past as weights do, through the same three banks (`CACHED`).  In the fourth bank, numerators
+of long rows have room.  The stream of residuals, which decoders never normalize in place, has two
+rings by turns: what is added to it goes to the other one.  Where the streams of several rows do not
+fit there, these and int16 from memory have a part of each bank of weights (`SEVERAL_TEXTS`):
+products never read them, and the fourth bank is for what they read.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Final, Literal
 
@@ -30,38 +41,154 @@ from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 from celosia.sw.planning.choices import Choices
 from celosia.sw.planning.forms.plan import RingPlan
 
-__all__ = ["RING_SHARES", "FewRowsMap", "MemoryMap", "SeveralRowsMap"]
+__all__ = [
+    "CACHED",
+    "FEW_ROWS",
+    "REGULAR",
+    "RING_SHARES",
+    "SEVERAL_ROWS",
+    "SEVERAL_TEXTS",
+    "Layout",
+    "MemoryMap",
+]
 
 RING_SHARES: Final = 3
 """Two pieces of up to so large a share of a ring stay in it together, wherever the first stands."""
 _BANKS: Final = 4
 _RING_PIECES: Final = 4
 """Pieces of weights that a ring has at least."""
+_MORE_KEYS: Final = 2
+"""Tiles of keys that a piece may have more than others of weights."""
 _CHUNK_TILES: Final = 8
 """Int16 tiles of a block of rows that are worth a ring of their own."""
 _RESULTS: Final = 2
 """Results of so many transforms fit into their ring at once."""
 _SHARES: Final = 8
 """One transform may take one of so many shares of the parameter memory, for each kind."""
-_FEW_ROWS: Final = {"bytes": 6, "wide": 3, "normalized": 3, "activations": 2, "words": 2}
-"""Sixteenths of a bank."""
-_FEW_ROWS_OF_HEADS: Final = {
-    "numerators even": 1,
-    "numerators odd": 1,
-    "queries even": 1,
-    "queries odd": 1,
-    "keys": 2,
-    "values": 2,
-}
-"""Sixty-fourths of a bank."""
-_SEVERAL_ROWS: Final = {
-    "bytes": (0, 8),
-    "queries": (0, 2),
-    "operands": (2, 6),
-    "activations": (8, 4),
-    "words": (12, 3),
-}
-"""First sixteenth of each of two banks, and their number."""
+_PARTS: Final = 64
+
+Part = tuple[int, int, int]
+"""A bank, and of its rows in sixty-fourths: the first one, and how many."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """Where everything stands in the scratchpad, and what follows from that."""
+
+    rings: Mapping[str, tuple[Part, ...]]
+    read_by_heads: Mapping[str, tuple[Part, ...]] = field(default_factory=dict)
+    """The rings of results that heads of attention read."""
+    heads: Mapping[str, Part] = field(default_factory=dict)
+    """What heads use beside their rings; none: as the figure says, by the rows of numerators."""
+    nest_pieces: Literal[1, 2] = 2
+    """Pieces of a nest along K."""
+    stays: bool = False
+    """Results stay in their rings until somebody reads them; there is no time for scores to wait in
+    memory then."""
+    streams_heads: bool = False
+    """Keys and values of heads stream past, as weights do, however few they are."""
+    short_drains: bool = False
+    """Few columns leave together, so that pieces of the next product alternate."""
+    alike: bool = False
+    """All pieces of weights take as many rows, for those of texts of different lengths are not
+    alike: so the one that comes next finds its place free first."""
+
+
+REGULAR: Final = Layout(
+    rings={
+        "weights": ((0, 0, 32), (3, 0, 32)),
+        "activations": ((1, 0, 32), (2, 0, 32)),
+        "wide": ((1, 32, 32),),
+        "normalized": ((2, 32, 32),),
+        "words": ((3, 32, 32),),
+        "bytes": ((0, 32, 32),),
+    }
+)
+_ROOMY: Final = Layout(
+    rings={
+        **REGULAR.rings,
+        "bytes": ((0, 32, 16),),
+        "narrow": ((0, 48, 16),),
+        "residuals": ((3, 32, 16),),
+        "added": ((3, 48, 16),),
+    }
+)
+"""The same where chunks of blocks have room: what waits for different things is apart."""
+FEW_ROWS: Final = Layout(
+    rings={
+        "weights": ((0, 0, 64), (1, 0, 64), (3, 0, 64)),
+        "activations": ((2, 48, 8),),
+        "wide": ((2, 24, 12),),
+        "normalized": ((2, 36, 12),),
+        "words": ((2, 56, 8),),
+        "bytes": ((2, 0, 24),),
+    },
+    read_by_heads={"queries": ((2, 0, 8),), "operands": ((2, 8, 16),)},
+    heads={
+        "numerators even": (2, 56, 1),
+        "numerators odd": (2, 57, 1),
+        "queries even": (2, 58, 1),
+        "queries odd": (2, 59, 1),
+        "keys": (2, 60, 2),
+        "values": (2, 62, 2),
+        "contexts out": (2, 24, 12),
+    },
+    nest_pieces=1,
+    stays=True,
+)
+SEVERAL_ROWS: Final = Layout(
+    rings={
+        "weights": ((0, 0, 40), (3, 0, 40)),
+        "activations": ((1, 32, 16), (2, 32, 16)),
+        "wide": ((3, 40, 24),),
+        "normalized": ((0, 40, 24),),
+        "words": ((1, 48, 12), (2, 48, 12)),
+        "bytes": ((1, 0, 32), (2, 0, 32)),
+    },
+    read_by_heads={"queries": ((1, 0, 8), (2, 0, 8)), "operands": ((2, 8, 24), (1, 8, 24))},
+    heads={
+        "numerators even": (1, 60, 4),
+        "numerators odd": (2, 60, 4),
+        "queries even": (1, 48, 4),
+        "queries odd": (2, 48, 4),
+        "keys": (2, 52, 8),
+        "values": (1, 52, 8),
+    },
+    stays=True,
+    short_drains=True,
+)
+CACHED: Final = replace(
+    FEW_ROWS,
+    read_by_heads={"queries": ((2, 0, 8),)},
+    heads={
+        "numerators even": (2, 8, 8),
+        "numerators odd": (2, 16, 8),
+        "queries even": (2, 56, 4),
+        "queries odd": (2, 60, 4),
+        "contexts out": (2, 48, 8),
+    },
+    streams_heads=True,
+)
+SEVERAL_TEXTS: Final = replace(
+    CACHED,
+    rings={
+        "weights": ((0, 0, 40), (1, 0, 40), (3, 0, 40)),
+        "activations": ((2, 32, 32),),
+        "wide": ((0, 40, 24),),
+        "normalized": ((1, 40, 24),),
+        "words": ((3, 40, 24),),
+        "bytes": ((2, 0, 32),),
+    },
+    read_by_heads={"queries": ((2, 0, 16),)},
+    heads={
+        "numerators even": (2, 16, 8),
+        "numerators odd": (2, 24, 8),
+        "queries even": (3, 40, 12),
+        "queries odd": (3, 52, 12),
+        "contexts out": (2, 32, 32),
+    },
+    alike=True,
+)
 
 
 class MemoryMap:
@@ -70,9 +197,8 @@ class MemoryMap:
     Raises `ValueError` if the scratchpad is too small for them.
     """
 
-    def __init__(self, config: AcceleratorConfig, choices: Choices):
-        self.config = config
-        self.choices = choices
+    def __init__(self, config: AcceleratorConfig, choices: Choices, layout: Layout = REGULAR):
+        self.config, self.choices, self.layout = config, choices, layout
         half = self.bank_rows // 2
         if half < RING_SHARES * config.dim:
             least = 2 * _BANKS * RING_SHARES * config.dim
@@ -80,25 +206,19 @@ class MemoryMap:
                 f"scratchpad_kib: {config.scratchpad_kib} are {config.scratchpad_rows} rows, but "
                 f"graphs need at least {2 * _BANKS * RING_SHARES}*dim = {least}"
             )
+        if layout is REGULAR and half >= 2 * _CHUNK_TILES * choices.block_tiles * config.dim:
+            self.layout = _ROOMY
         self.rings = dict(self._rings())
         """All rings by name; those of heads are added."""
+        if self.layout.alike:
+            weights = self.rings["weights"]
+            rows = self.key_tiles * self.columns(weights.least) * config.dim
+            self.rings["weights"] = replace(weights, step=rows)
 
     def _rings(self) -> Iterator[tuple[str, RingPlan]]:
-        config, half, first = self.config, self.bank_rows // 2, self.banks
-        words = first[3] + half
-        yield "weights", _scratchpad((first[0], half), (first[3], half))
-        results = first[0] + half
-        yield "activations", _scratchpad((first[1], half), (first[2], half))
-        yield "wide", _scratchpad((first[1] + half, half))
-        yield "normalized", _scratchpad((first[2] + half, half))
-        yield "words", _scratchpad((words, half))
-        if half >= 2 * _CHUNK_TILES * self.choices.block_tiles * config.dim:
-            yield "bytes", _scratchpad((results, half // 2))
-            yield "narrow", _scratchpad((results + half // 2, half // 2))
-            yield "residuals", _scratchpad((words, half // 2))
-            yield "added", _scratchpad((words + half // 2, half // 2))
-        else:
-            yield "bytes", _scratchpad((results, half))
+        config, layout = self.config, self.layout
+        for name, parts in layout.rings.items():
+            yield name, self._scratchpad(*parts)
         parameters = config.parameter_rows // 2
         yield "columns", RingPlan(space="parameters", spans=((0, parameters),))
         if config.normalization:
@@ -106,6 +226,17 @@ class MemoryMap:
         yield "halves", _halves("accumulator", self.accumulator_half)
         if config.normalization:
             yield "slots", _halves("statistics", self.slots, step=self.slots)
+        for name, parts in layout.read_by_heads.items():
+            yield name, self._scratchpad(*parts)
+
+    def _scratchpad(self, *parts: Part) -> RingPlan:
+        return RingPlan(space="scratchpad", spans=tuple(map(self._span, parts)))
+
+    def _span(self, part: Part) -> tuple[int, int]:
+        """First row and number of rows of a part of a bank."""
+        bank, first, count = part
+        rows = self.bank_rows
+        return self.banks[bank] + first * rows // _PARTS, count * rows // _PARTS
 
     @property
     def bank_rows(self) -> int:
@@ -142,38 +273,26 @@ class MemoryMap:
         """The ring where results of elements of this size go on their way to memory."""
         return "bytes" if element_bytes == 1 else "wide"
 
-    @staticmethod
-    def beside(residuals: str) -> str:
+    def beside(self, residuals: str) -> str:
         """The ring of results that are added to what is in ring `residuals`."""
-        del residuals
-        return "wide"
+        return "normalized" if self.layout.streams_heads and residuals == "wide" else "wide"
 
     @property
     def narrow_norms(self) -> str:
         """The ring of results of normalizations of one byte; apart from `bytes` if both have room.
 
-        Drains of what comes next pass normalizations, and would have to wait for their rows.
+        Drains of what comes next pass normalizations, and would have to wait for their rows.  Where
+        results stay, it is that of pieces of A.
         """
+        if self.layout.stays:
+            return "activations"
         return "narrow" if "narrow" in self.rings else "bytes"
-
-    nest_pieces: Literal[1, 2] = 2
-    """Pieces of a nest along K."""
-
-    stays = False
-    """Results stay in their rings until somebody reads them."""
-
-    contexts = ""
-    """The ring of contexts on their way to memory; empty: they have one of their own."""
-
-    streams_heads = False
-    """Keys and values of heads stream past, as weights do, however few they are."""
-
-    spills = True
-    """Scores of long rows may wait in memory, which has time for them."""
 
     def head_spans(self, numerators: int) -> dict[str, tuple[int, int]]:
         """The rows of what a head uses, if the numerators of a part take so many, or more."""
         first, bank = self.banks, self.bank_rows
+        if self.layout.heads:
+            return {name: self._span(part) for name, part in self.layout.heads.items()}
         return {
             "keys": (first[0], bank),
             "numerators even": (first[1], numerators),
@@ -187,6 +306,8 @@ class MemoryMap:
     @property
     def numerator_rows(self) -> int:
         """Rows that the numerators of a part may take, whatever else there is."""
+        if self.layout.streams_heads:
+            return self._span(self.layout.heads["numerators even"])[1]
         return self.bank_rows
 
     def rows(self, ring: str) -> int:
@@ -212,7 +333,7 @@ class MemoryMap:
     @property
     def key_tiles(self) -> int:
         """Tiles of keys in a piece that streams past, at most."""
-        return self.piece_tiles
+        return self.piece_tiles + _MORE_KEYS
 
     def columns(self, ring_rows: int) -> int:
         """Tiles of columns that a load moves, and of which two pieces of W stay in a ring."""
@@ -225,7 +346,9 @@ class MemoryMap:
         The tiles of all rows of a block take `row_bytes` bytes side by side.
         """
         fit = self.rows(ring) // (_RESULTS * row_bytes)
-        return max(1, min(fit, self.config.parameter_rows // _SHARES))
+        most = max(1, min(fit, self.config.parameter_rows // _SHARES))
+        short = self.layout.short_drains
+        return min(most, self.layout.nest_pieces * self.choices.piece_tiles) if short else most
 
     @property
     def block_rows(self) -> int:
@@ -240,102 +363,6 @@ class MemoryMap:
             self.rows("wide") // ACC_BYTES,
             self.bank_rows // 2 // (RING_SHARES * self.piece_tiles),
         )
-
-
-class FewRowsMap(MemoryMap):
-    """The rings of graphs whose products have no more rows than the array.
-
-    All but the weights are in the third bank.  Queries, and the operands of heads beside them, stay
-    where other results of bytes are at other times; what else heads use is where int16 from memory
-    are.
-    """
-
-    nest_pieces = 1
-    stays = True
-    spills = False
-
-    def _rings(self) -> Iterator[tuple[str, RingPlan]]:
-        spans = [(self.banks[bank], self.bank_rows) for bank in (0, 1, 3)]
-        rings = {**dict(super()._rings()), "weights": _scratchpad(*spans)}
-        for name in ("residuals", "added", "narrow"):
-            rings.pop(name, None)
-        share, first = self.bank_rows // 16, self.banks[2]
-        for name, shares in _FEW_ROWS.items():
-            rings[name] = _scratchpad((first, shares * share))
-            first += shares * share
-        first, _ = rings["bytes"].spans[0]
-        rings["queries"] = _scratchpad((first, 2 * share))
-        rings["operands"] = _scratchpad((first + 2 * share, 4 * share))
-        yield from rings.items()
-
-    @property
-    def narrow_norms(self) -> str:
-        """The ring of results of normalizations of one byte: that of pieces of A."""
-        return "activations"
-
-    def head_spans(self, numerators: int) -> dict[str, tuple[int, int]]:
-        """The rows of what a head uses; results stay where wide ones are not needed yet."""
-        share, spans = self.bank_rows // 64, {}
-        ((first, _),) = self.rings["words"].spans
-        for name, shares in _FEW_ROWS_OF_HEADS.items():
-            spans[name] = first, shares * share
-            first += shares * share
-        (spans["contexts out"],) = self.rings["wide"].spans
-        return spans
-
-
-class SeveralRowsMap(MemoryMap):
-    """The rings of graphs whose products have at most twice the rows of the array.
-
-    Rows of A take an access in every cycle, and they are results that stay: so results of bytes
-    alternate between two banks.  Those of two bytes, which no product reads, are beside weights.
-    """
-
-    spills = False
-    stays = True
-
-    @property
-    def narrow_norms(self) -> str:
-        """The ring of results of normalizations of one byte: that of pieces of A."""
-        return "activations"
-
-    def _rings(self) -> Iterator[tuple[str, RingPlan]]:
-        rings = dict(super()._rings())
-        for name in ("residuals", "added", "narrow"):
-            rings.pop(name, None)
-        share, (*_, last) = self.bank_rows // 16, self.banks
-        weights = 10 * share
-        rings["weights"] = _scratchpad((0, weights), (last, weights))
-        rings["normalized"] = _scratchpad((weights, 6 * share))
-        rings["wide"] = _scratchpad((last + weights, 6 * share))
-        for name, (first, shares) in _SEVERAL_ROWS.items():
-            spans = [(bank + first * share, shares * share) for bank in self.banks[1:3]]
-            rings[name] = _scratchpad(*spans[:: -1 if name == "operands" else 1])
-        yield from rings.items()
-
-    def drain_tiles(self, ring: str, row_bytes: int) -> int:
-        """Tiles of columns of a transform: few, so that pieces of the next product alternate."""
-        return min(
-            super().drain_tiles(ring, row_bytes), self.nest_pieces * self.choices.piece_tiles
-        )
-
-    contexts = "activations"
-
-    def head_spans(self, numerators: int) -> dict[str, tuple[int, int]]:
-        """The rows of what a head uses; what comes from memory is where int16 from there are."""
-        share, (even, odd) = self.bank_rows // 16, self.banks[1:3]
-        return {
-            "numerators even": (even + 15 * share, share),
-            "numerators odd": (odd + 15 * share, share),
-            "queries even": (even + 12 * share, share),
-            "queries odd": (odd + 12 * share, share),
-            "keys": (odd + 13 * share, 2 * share),
-            "values": (even + 13 * share, 2 * share),
-        }
-
-
-def _scratchpad(*spans: tuple[int, int]) -> RingPlan:
-    return RingPlan(space="scratchpad", spans=spans)
 
 
 def _halves(space: Literal["accumulator", "statistics"], rows: int, step: int = 1) -> RingPlan:

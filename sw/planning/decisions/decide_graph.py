@@ -4,13 +4,12 @@ Guarantees a plan that `celosia.sw.planning.rules.verify` accepts, for every gra
 refuse.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.sw.ir.graph import AddResidual, Combination, Graph, LayerNorm, MatMul
-from celosia.sw.planning.cached_map import CachedMap, SeveralTextsMap
 from celosia.sw.planning.choices import DEFAULT, Choices
 from celosia.sw.planning.decisions.decide_combine import decide_combine
 from celosia.sw.planning.decisions.decide_heads import decide_heads
@@ -21,7 +20,14 @@ from celosia.sw.planning.extents import tiles
 from celosia.sw.planning.finish import beyond_stores
 from celosia.sw.planning.forms.groups import Heads, Linear, groups
 from celosia.sw.planning.forms.plan import Plan, Stage
-from celosia.sw.planning.memory_map import FewRowsMap, MemoryMap, SeveralRowsMap
+from celosia.sw.planning.memory_map import (
+    CACHED,
+    FEW_ROWS,
+    SEVERAL_ROWS,
+    SEVERAL_TEXTS,
+    Layout,
+    MemoryMap,
+)
 from celosia.sw.planning.rules.common import ELEMENT_BYTES
 from celosia.sw.planning.rules.verify import machine_of, verify_plan
 
@@ -43,28 +49,28 @@ def decide_graph(graph: Graph, config: AcceleratorConfig, choices: Choices = DEF
     """
     for name, reason in () if config.normalization else beyond_stores(graph):
         raise ValueError(f"{name}: {reason}")
-    for places in _maps(graph, config, choices):
+    layout = _layout(graph, config, choices)
+    if layout is not None:
         with suppress(ValueError):  # Something does not fit there.
-            return _planned(graph, places)
+            return _planned(graph, MemoryMap(config, choices, layout))
     return _planned(graph, MemoryMap(config, choices))
 
 
-def _maps(graph: Graph, config: AcceleratorConfig, choices: Choices) -> Iterator[MemoryMap]:
-    """Where results may stay on the chip, if no product has many more rows than the array."""
+def _layout(graph: Graph, config: AcceleratorConfig, choices: Choices) -> Layout | None:
+    """Where results may stay on the chip, if no product has many more rows than the array.
+
+    Graphs with caches have a layout of their own: by how wide their streams are.
+    """
     rows = max((op.out.rows for op in graph.ops if isinstance(op, MatMul)), default=0)
-    if 0 < rows <= config.dim:
-        yield _cached_map(graph, config, choices) if graph.appended else FewRowsMap(config, choices)
-    elif config.dim < rows <= 2 * config.dim and not graph.appended:
-        yield SeveralRowsMap(config, choices)
-
-
-def _cached_map(graph: Graph, config: AcceleratorConfig, choices: Choices) -> CachedMap:
-    """The map of a graph with caches, whose products have few rows: by how wide its streams are."""
-    places = CachedMap(config, choices)
+    if rows == 0 or rows > config.dim * (1 if graph.appended else 2):
+        return None
+    if not graph.appended:
+        return FEW_ROWS if rows <= config.dim else SEVERAL_ROWS
     adding = (op for op in graph.ops if isinstance(getattr(op, "finish", None), AddResidual))
     streams, size = (op.results[0] for op in adding), ELEMENT_BYTES["int16"]
     most = max((size * view.rows * tiles(view.cols, config.dim) for view in streams), default=0)
-    return places if most <= places.rows("wide") else SeveralTextsMap(config, choices)
+    room = MemoryMap(config, choices, CACHED).rows("wide")
+    return CACHED if most <= room else SEVERAL_TEXTS
 
 
 def _planned(graph: Graph, places: MemoryMap) -> Plan:

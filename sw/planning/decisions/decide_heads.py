@@ -129,9 +129,7 @@ class _Group(HeadCuts):
             exponents=1 if self.spilled or self.alternates else _EXPONENTS,
             numerators=self._numerators(turns),
             contexts=self._contexts(max(self.rows), turns),
-            drain=self._drain(
-                self.memory.contexts or self._scratchpad("contexts out"), max(self.rows)
-            ),
+            drain=self._drain(max(self.rows)),
         )
 
     def _numerators(self, turns: int) -> tuple[str, ...]:
@@ -166,7 +164,7 @@ class _Group(HeadCuts):
 
     def _stay(self) -> bool:
         """Whether keys and values of a head stay in the scratchpad."""
-        if self.memory.streams_heads or self.spilled:
+        if self.memory.layout.streams_heads or self.spilled:
             return False
         bank, keys = self.memory.bank_rows, tiles(self.shape.keys, self.dim) * self.dim
         depth = tiles(self.shape.depth, self.dim)
@@ -176,13 +174,13 @@ class _Group(HeadCuts):
         memory = self.memory
         ring = self._kept(views) or (self._scratchpad(name) if self._stay() else "weights")
         k_tiles, columns = memory.piece_tiles, memory.columns(memory.rows(ring))
-        if not memory.streams_heads:
+        if not memory.layout.streams_heads:
             return PiecesOfW(ring=ring, k_tiles=k_tiles, columns=columns)
         if name == "values":
             k_tiles = self._even(k_tiles)
         elif self.shape.transposed:
             columns = self._even(columns)
-        pieces = memory.nest_pieces
+        pieces = memory.layout.nest_pieces
         return PiecesOfW(ring=ring, k_tiles=k_tiles, columns=columns, pieces=pieces)
 
     def _even(self, usual: int) -> int:
@@ -253,8 +251,10 @@ class _Group(HeadCuts):
         step = size if fixed else 1
         return self.memory.add(name, RingPlan(space="scratchpad", spans=(span,), step=step))
 
-    def _drain(self, results: str, rows: int) -> SumsDrain:
-        """The results of two transforms fit into their ring."""
+    def _drain(self, rows: int) -> SumsDrain:
+        """Results of two transforms fit into their ring: that of A, if no other one is for them."""
+        own = "contexts out" in self.spans
+        results = self._scratchpad("contexts out") if own else "activations"
         row_bytes = rows * ELEMENT_BYTES[self.shape.type]
         return SumsDrain(
             tiles=min(self.memory.drain_tiles(results, row_bytes), self.width),

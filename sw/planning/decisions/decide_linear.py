@@ -44,7 +44,7 @@ def decide_linear(group: Linear, decided: Decided) -> LinearStage:
         sizes = even_sizes(op.out.cols, most * dim, multiple)
         blocks = tuple(tiles(size, dim) for size in sizes)
     drain = _drain(op, max(rows), max(blocks), decided)
-    source = drain.results if places.stays else places.added
+    source = drain.results if places.layout.stays else places.added
     decided.stay(op.out, drain.results)
     stage = LinearStage(
         op=op.name,
@@ -54,7 +54,7 @@ def decide_linear(group: Linear, decided: Decided) -> LinearStage:
         sums="halves",
         drain=drain,
         slots="slots" if norm or softmax else "",
-        norm=norm and norm.plan(max(rows), source, short=places.stays),
+        norm=norm and norm.plan(max(rows), source, short=places.layout.stays),
         tail=_tail(norm, rows) if norm else (),
     )
     decided.blocks += stage.blocks
@@ -79,7 +79,7 @@ def _operands(op: MatMul, decided: Decided) -> dict[str, Any]:
         ring="weights",
         k_tiles=places.piece_tiles,
         columns=places.columns(places.rows("weights")),
-        pieces=places.nest_pieces,
+        pieces=places.layout.nest_pieces,
     )
     return {"a": PiecesOfA(ring=decided.ring_of(op.a, "activations")), "w": w}
 

@@ -39,4 +39,4 @@ class Decided:
             self.stays[out.tensor] = ring
 
     def _may_stay(self, view: View) -> bool:
-        return self.places.stays and not self.graph.tensors[view.tensor].cache
+        return self.places.layout.stays and not self.graph.tensors[view.tensor].cache

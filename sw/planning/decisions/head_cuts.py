@@ -245,7 +245,7 @@ class HeadCuts:
             self.may_spill
             and shape.stored
             and memory.choices.scores_in_memory
-            and memory.spills
+            and not memory.layout.stays
             and memory.config.stores_int16
             and self.dim <= fit < shape.rows
         )
