@@ -13,7 +13,7 @@ from celosia.isa import encoding
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command
 from celosia.sw.ir.graph import Tensor
-from celosia.sw.ir.program import Load, LoadParameters, Multiply, Op, Products, Store, Transform
+from celosia.sw.ir.program import Load, Op
 from celosia.sw.passes.lower_program import lower_program
 
 __all__ = ["Unit", "serialize"]
@@ -39,7 +39,7 @@ def serialize(
     turn: Unit | None = None
     stores = awaited = 0  # All so far, and those before the last fence.
     for op, own in zip(ops, commands, strict=True):
-        unit = _unit(op)
+        unit = op.unit.value
         fenced = unit not in beside and turn not in (None, unit)
         if fenced or (isinstance(op, Load) and op.after > awaited):
             awaited = stores
@@ -48,15 +48,3 @@ def serialize(
             yield own
         stores += unit == "store"
         turn = turn if unit in beside else unit
-
-
-def _unit(op: Op) -> Unit:
-    match op:
-        case Load() | LoadParameters():
-            return "load"
-        case Multiply() | Products():
-            return "execute"
-        case Transform():
-            return "transform"
-        case Store():
-            return "store"

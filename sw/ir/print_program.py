@@ -18,7 +18,6 @@ from celosia.sw.ir.program import (
     Load,
     LoadParameters,
     LocalRows,
-    Multiply,
     Op,
     Products,
     Store,
@@ -30,7 +29,6 @@ __all__ = ["KINDS", "print_program"]
 KINDS: Final[Mapping[str, type[Op]]] = {
     "load": Load,
     "load_parameters": LoadParameters,
-    "multiply": Multiply,
     "products": Products,
     "transform": Transform,
     "store": Store,

@@ -6,10 +6,12 @@ A nest whose operands stand in memory as it takes them is looked at as a whole, 
 has tens of thousands of products; of any other nest, each product is.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import NamedTuple
 
-from celosia.sw.ir.program import Load, Multiply, Op, Products, Transform
+from celosia.sw.ir.program import Load, Op, Products, Transform
 from celosia.sw.ir.program_rows import MadeRows
 
 __all__ = ["ProductChecker"]
@@ -62,13 +64,13 @@ class _Tiles:
     w: _Reach | None
     """None: W was made by a transform."""
 
-    def with_more(self, more: "_Tiles") -> "_Tiles | None":
-        """These and `more`, which go on along K at either end; None: they do not."""
+    def with_more(self, more: "_Tiles") -> "_Tiles":
+        """These and `more`.  Raises `ValueError` if they do not go on along K at either end."""
         for before in (False, True):
             if _longer(self.a, more.a, before=before) and _longer(self.w, more.w, before=before):
                 a = _joined(self.a, more.a, before=before)
                 return _Tiles(a, _joined(self.w, more.w, before=before))
-        return None
+        raise ValueError(f"goes on with {more}, not with what is beside {self}")
 
     def moved(self, a: int = 0, w: int = 0) -> "_Tiles":
         """These tiles, so much further across."""
@@ -80,6 +82,7 @@ class _Sums:
     """What products have left in rows of the accumulator."""
 
     number: int
+    """The number of the products that made them last; 0: they are not there yet."""
     rows: int
     cols: int
     tiles: _Tiles
@@ -96,44 +99,55 @@ class ProductChecker:
         self._last_of: dict[int, int] = {}
         """The first row of the last sums of each number: all rows of it, or the last of them."""
 
-    def take(self, op: Multiply | Products) -> None:
+    def take(self, op: Products) -> None:
         """Check the products of `op`.  Raises `ValueError` if they are not well formed."""
-        if isinstance(op, Multiply):
-            self._multiply(op)
+        try:
+            found = list(self._summed(op))
+        except ValueError:
+            if op.count == 1:
+                raise
+            for each in self._in_order([*op.apart(self.dim)]):
+                self.take(each)
             return
+        for row, sums in found:
+            if sums.number:
+                self.sums.go_on(op, sums.number)
+            else:
+                sums.number = self.sums.write(op, (row, row + op.rows))
+            self._keep(row, sums)
+
+    def _in_order(self, products: list[Products]) -> list[Products]:
+        """The products of a nest, the last one first if it is next to the sums in its rows."""
+        op = products[0]
+        sums, w = self._sums.get(op.c), self._tiles(op).w
+        if not op.accumulate or sums is None:
+            return products
+        goes_on = sums.number == self.sums.one_maker(op.c, op.c + op.rows)
+        before = sums.tiles.w and w and w.first.depth < sums.tiles.w.first.depth
+        return products[::-1] if goes_on and before else products
+
+    def _summed(self, op: Products) -> Iterator[tuple[int, _Sums]]:
+        """The first row and the sums of each tile of columns; those that are new have no number."""
         tiles = self._tiles(op)
-        if tiles is None or not self._take_nest(op, tiles):
-            products = list(op.each(self.dim))
-            if op.accumulate and self._comes_before(products[0]):
-                products.reverse()
-            for each in products:
-                self._multiply(each)
+        for column in range(op.columns):
+            row, cols = op.c + column * op.c_column, self.dim
+            if column == op.columns - 1:
+                cols = op.last_cols
+            sums = _Sums(0, op.rows, cols, tiles.moved(w=column * self.dim))
+            yield row, self._gone_on(row, sums) if op.accumulate else sums
 
-    # A product.
-
-    def _multiply(self, op: Multiply) -> None:
-        tiles = self._tiles_of(op)
-        if op.accumulate:
-            number, tiles = self._go_on(op, tiles)
-        else:
-            number = self.sums.write(op, (op.c, op.c + op.rows))
-        self._keep(op.c, _Sums(number, op.rows, op.cols, tiles))
-
-    def _tiles_of(self, op: Multiply) -> _Tiles:
-        scratchpad = self.scratchpad
-        a = scratchpad.ops[scratchpad.read(op.a, op.a + op.rows)]
-        w_rows = op.cols if op.w_transposed else op.depth
-        w = scratchpad.ops[scratchpad.read(op.w, op.w + w_rows)]
-        here_a = self._a_corner(a, op.a)
-        here_w = self._w_corner(w, op.w, op.w_transposed) if isinstance(w, Load) else None
-        return _Tiles(_reach(here_a, op.depth), _reach(here_w, op.depth))
-
-    def _comes_before(self, op: Multiply) -> bool:
-        """Whether a product takes tiles that are ahead of those of the sums in its rows."""
-        sums, w = self._sums.get(op.c), self._tiles_of(op).w
-        if sums is None or sums.number != self.sums.one_maker(op.c, op.c + op.rows):
-            return False
-        return bool(sums.tiles.w and w and w.first.depth < sums.tiles.w.first.depth)
+    def _gone_on(self, row: int, more: _Sums) -> _Sums:
+        """The sums that products go on with, and all tiles that they are made of."""
+        number = self.sums.read(row, row + more.rows)
+        self._split(row, more.rows, number)
+        before, last = self.sums.ops[number], self._sums.get(row)
+        if isinstance(before, Load):
+            return more
+        if not isinstance(before, Products):
+            raise ValueError(f"does not go on with a product: {before}")
+        if last is None or (last.number, last.rows, last.cols) != (number, more.rows, more.cols):
+            raise ValueError(f"does not go on with the sums in its rows: {before}")
+        return replace(more, number=number, tiles=last.tiles.with_more(more.tiles))
 
     def _keep(self, row: int, sums: _Sums) -> None:
         self._sums[row] = sums
@@ -148,50 +162,25 @@ class ProductChecker:
         self._keep(row, replace(sums, rows=rows, tiles=sums.tiles.moved(a=row - first)))
         self._sums[first] = replace(sums, rows=row - first)
 
-    def _go_on(self, op: Multiply, tiles: _Tiles) -> tuple[int, _Tiles]:
-        """The number of the sums that `op` goes on with, and all tiles that they are made of."""
-        number = self.sums.read(op.c, op.c + op.rows)
-        self._split(op.c, op.rows, number)
-        before, last = self.sums.ops[number], self._sums.get(op.c)
-        if isinstance(before, Load):
-            return self.sums.write(op, (op.c, op.c + op.rows)), tiles
-        if not isinstance(before, Multiply | Products):
-            raise ValueError(f"does not go on with a product: {before}")
-        if last is None or (last.number, last.rows, last.cols) != (number, op.rows, op.cols):
-            raise ValueError(f"does not go on with the sums in its rows: {before}")
-        joined = last.tiles.with_more(tiles)
-        if joined is None:
-            raise ValueError(
-                f"goes on with {tiles}, not with what is beside {last.tiles}: {before}"
-            )
-        self.sums.go_on(op, number)
-        return number, joined
+    def _tiles(self, op: Products) -> _Tiles:
+        """The tiles of a nest.  Raises `ValueError` if a piece does not stand in one load."""
+        pieces = (self._piece(op, piece) for piece in range(op.pieces))
+        return reduce(_Tiles.with_more, pieces)
 
-    # A nest of products.
-
-    def _tiles(self, op: Products) -> _Tiles | None:
-        """The tiles of a nest whose pieces stand each in one load; None: look at each product."""
-        found: _Tiles | None = None
-        for piece in range(op.pieces):
-            here = self._piece(op, piece)
-            found = here if found is None or here is None else found.with_more(here)
-            if found is None:
-                return None
-        return found
-
-    def _piece(self, op: Products, piece: int) -> _Tiles | None:
+    def _piece(self, op: Products, piece: int) -> _Tiles:
         dim, scratchpad = self.dim, self.scratchpad
         depth = op.last_depth if piece == op.pieces - 1 else dim
         a, w = op.a + piece * op.a_piece, op.w + piece * op.w_piece
         k_rows, column_rows = (op.k - 1) * op.w_k, (op.columns - 1) * op.w_column
         w_rows = k_rows + column_rows + (op.last_cols if op.w_transposed else depth)
-        a_maker = scratchpad.one_maker(a, a + (op.k - 1) * op.a_k + op.rows)
-        w_maker = scratchpad.one_maker(w, w + w_rows)
-        if not a_maker or not w_maker:
-            return None
-        a_op, w_op = scratchpad.ops[a_maker], scratchpad.ops[w_maker]
+        a_op = scratchpad.ops[scratchpad.read(a, a + (op.k - 1) * op.a_k + op.rows)]
+        w_op = scratchpad.ops[scratchpad.read(w, w + w_rows)]
+        if isinstance(a_op, Load) and op.k > 1 and op.a_k != a_op.to.pitch:
+            raise ValueError(f"tiles of A do not stand side by side: {a_op}")
+        by = (op.k - 1) * dim + depth
+        a_reach = _reach(self._a_corner(a_op, a), by)
         if not isinstance(w_op, Load):
-            return None
+            return _Tiles(a_reach, None)
         # One axis of W goes from block to block, the other one from row to row.
         by_block, by_row, rows = (
             ((op.k, op.w_k), (op.columns, op.w_column), column_rows)
@@ -203,44 +192,10 @@ class ProductChecker:
             (by_block[0] == 1 or by_block[1] == pitch)
             and (by_row[0] == 1 or by_row[1] == dim)
             and (w - w_op.to.row) % pitch + rows < pitch
-            and (op.k == 1 or not isinstance(a_op, Load) or op.a_k == a_op.to.pitch)
         )
         if not usual:
-            return None
-        scratchpad.unused.difference_update((a_maker, w_maker))
-        a_corner, w_corner = self._a_corner(a_op, a), self._w_corner(w_op, w, op.w_transposed)
-        by = (op.k - 1) * dim + depth
-        return _Tiles(_reach(a_corner, by), _reach(w_corner, by))
-
-    def _take_nest(self, op: Products, tiles: _Tiles) -> bool:
-        """Write the sums of a nest of these tiles; False: look at each product."""
-        dim, sums = self.dim, self.sums
-        numbers = []
-        last_column = op.columns - 1
-        columns = [
-            (op.c + n * op.c_column, op.last_cols if n == last_column else dim, n * dim)
-            for n in range(op.columns)
-        ]
-        found = [tiles.moved(w=across) for *_, across in columns]
-        if op.accumulate:
-            for index, (c, cols, _) in enumerate(columns):
-                number = sums.one_maker(c, c + op.rows)
-                self._split(c, op.rows, number)
-                last = self._sums.get(c)
-                if not last or (last.number, last.rows, last.cols) != (number, op.rows, cols):
-                    return False
-                joined = last.tiles.with_more(found[index])
-                if joined is None:
-                    return False
-                found[index] = joined
-                numbers.append(number)
-            for number in numbers:
-                sums.go_on(op, number)
-        else:
-            numbers = [sums.write(op, (c, c + op.rows)) for c, *_ in columns]
-        for number, (c, cols, _), each in zip(numbers, columns, found, strict=True):
-            self._keep(c, _Sums(number, op.rows, cols, each))
-        return True
+            raise ValueError(f"tiles of W do not stand side by side: {w_op}")
+        return _Tiles(a_reach, _reach(self._w_corner(w_op, w, op.w_transposed), by))
 
     # Tiles in memory.
 

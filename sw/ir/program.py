@@ -5,7 +5,7 @@ Rows are numbers; configuration is part of each operation, and what is in memory
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import product
 from typing import Final
@@ -26,6 +26,7 @@ __all__ = [
     "Space",
     "Store",
     "Transform",
+    "Unit",
     "Written",
 ]
 
@@ -41,6 +42,15 @@ class Space(Enum):
     SCRATCHPAD = "scratchpad"
     ACCUMULATOR = "accumulator"
     PARAMETERS = "parameters"
+
+
+class Unit(Enum):
+    """What executes operations: each kind in the order of its queue."""
+
+    LOAD = "load"
+    EXECUTE = "execute"
+    TRANSFORM = "transform"
+    STORE = "store"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +81,7 @@ class LocalRows:
 class Load:
     """Move `view` to local rows, blocks of columns below each other."""
 
+    unit = Unit.LOAD
     view: View
     to: LocalRows
     after: int = 0
@@ -84,6 +95,7 @@ class Load:
 class LoadParameters:
     """Move part of a row of 32-bit elements, a constant, to parameter rows."""
 
+    unit = Unit.LOAD
     view: View
     to: LocalRows
 
@@ -93,7 +105,7 @@ class LoadParameters:
 
 @dataclass(frozen=True, slots=True)
 class Multiply:
-    """``C (+)= A @ W``: `rows` rows stream through one tile of weights."""
+    """``C (+)= A @ W`` of a nest: `rows` rows stream through one tile of weights."""
 
     a: int
     """First scratchpad row of A."""
@@ -108,11 +120,6 @@ class Multiply:
     a_unsigned: bool = False
     w_transposed: bool = False
 
-    def __str__(self) -> str:
-        sign = "+=" if self.accumulate else "="
-        w = f"{self.w}{'.T' * self.w_transposed}"
-        return f"c@{self.c} {sign} a@{self.a} * w@{w}, {self.rows}x{self.cols}x{self.depth}"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Products:
@@ -121,6 +128,7 @@ class Products:
     Tiles of K are dim deep and tiles of columns dim wide, but for the last.
     """
 
+    unit = Unit.EXECUTE
     a: int
     """First scratchpad row of the first tile of A."""
     w: int
@@ -170,6 +178,22 @@ class Products:
                 w_transposed=self.w_transposed,
             )
 
+    def apart(self, dim: int) -> Iterator["Products"]:
+        """The same, each product as a nest of its own."""
+        for each in self.each(dim):
+            yield replace(
+                self,
+                a=each.a,
+                w=each.w,
+                c=each.c,
+                k=1,
+                pieces=1,
+                columns=1,
+                last_depth=each.depth,
+                last_cols=each.cols,
+                accumulate=each.accumulate,
+            )
+
     def __str__(self) -> str:
         sign = "+=" if self.accumulate else "="
         w = f"{self.w}{'.T' * self.w_transposed}"
@@ -181,6 +205,7 @@ class Products:
 class Transform:
     """A function of the rows of a matrix in the accumulator or the scratchpad."""
 
+    unit = Unit.TRANSFORM
     function: Function
     source: LocalRows
     cols: int
@@ -235,6 +260,7 @@ class Drain:
 class Store:
     """Move local rows to `view`: as they are, or sums as `drain` says."""
 
+    unit = Unit.STORE
     view: View
     source: LocalRows
     drain: Drain = Drain()
@@ -248,7 +274,7 @@ class Store:
         return f"store {self.source} to {self.view}{self.drain}"
 
 
-Op = Load | LoadParameters | Multiply | Products | Transform | Store
+Op = Load | LoadParameters | Products | Transform | Store
 
 
 @dataclass(frozen=True, slots=True)

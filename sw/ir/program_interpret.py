@@ -92,8 +92,6 @@ class _Machine:
                 self.local.put(local_rows(op.to), self.values[op.view.tensor][op.view.slices])
             case LoadParameters():
                 self.local.put_parameters(op.to.row, self.values[op.view.tensor][op.view.slices])
-            case Multiply():
-                self._multiply(op)
             case Products():
                 for each in op.each(self.local.dim):
                     self._multiply(each)

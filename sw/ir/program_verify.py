@@ -20,7 +20,6 @@ from celosia.sw.ir.program import (
     Load,
     LoadParameters,
     LocalRows,
-    Multiply,
     Op,
     Products,
     Space,
@@ -126,7 +125,7 @@ class _Checker:
             case Load():
                 self._read_memory(op.view, op.after)
                 self._write(op.to, op)
-            case Multiply() | Products():
+            case Products():
                 self.products.take(op)
             case LoadParameters():
                 if op.view.tensor not in self.given:

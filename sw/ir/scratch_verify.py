@@ -16,7 +16,6 @@ from celosia.sw.ir.graphs.tensors import Tensor, View
 from celosia.sw.ir.program import (
     Load,
     LocalRows,
-    Multiply,
     Op,
     Products,
     Space,
@@ -69,8 +68,6 @@ class ScratchChecker:
                     [op.c + column * op.c_column for column in range(op.columns)],
                     op.rows,
                 )
-            case Multiply():
-                self._product([op.a], [op.c], op.rows)
             case Store() if op.view.tensor in self.names:
                 self._store(op)
             case _:

@@ -20,7 +20,6 @@ from celosia.sw.ir.program import (
     Load,
     LoadParameters,
     LocalRows,
-    Multiply,
     Op,
     Products,
     Space,
@@ -99,8 +98,6 @@ class _Lowering:
                 yield encoding.MVIN_PARAM.encode(
                     dram=self._address(op.view), row=op.to.row, count=op.view.cols
                 )
-            case Multiply():
-                yield from self._multiply(op)
             case Products():
                 yield from self._products(op)
             case Transform():
@@ -135,24 +132,18 @@ class _Lowering:
 
     def _products(self, op: Products) -> Iterator[Command]:
         """One command, where there is one for as many rows."""
-        if not self.nests:
-            for each in op.each(self.dim):
-                yield from self._multiply(each)
-            return
         yield from self._configure(
             encoding.CONFIG_EX, a_unsigned=op.a_unsigned, b_transpose=op.w_transposed
         )
+        if not self.nests:
+            for each in op.each(self.dim):
+                yield from encode_product(each)
+            return
         configuration, command = encode_nest(op)
         if self.state.get(encoding.CONFIG_PRODUCTS) != configuration:
             self.state[encoding.CONFIG_PRODUCTS] = configuration
             yield configuration
         yield command
-
-    def _multiply(self, op: Multiply) -> Iterator[Command]:
-        yield from self._configure(
-            encoding.CONFIG_EX, a_unsigned=op.a_unsigned, b_transpose=op.w_transposed
-        )
-        yield from encode_product(op)
 
     def _transform(self, op: Transform) -> Iterator[Command]:
         # Each time, so that all that repeat look alike.

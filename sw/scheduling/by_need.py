@@ -11,11 +11,10 @@ Its schedules are faster than those of `celosia.sw.scheduling.schedule`, and les
 from bisect import insort
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
-from enum import IntEnum, auto
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.sw.ir.program import Load, LoadParameters, Op, Store, Transform, Written
+from celosia.sw.ir.program import Op, Unit, Written
 from celosia.sw.scheduling.dependences import dependences
 from celosia.sw.scheduling.expected import Expected
 from celosia.sw.scheduling.waits import with_waits
@@ -23,17 +22,10 @@ from celosia.sw.scheduling.waits import with_waits
 __all__ = ["schedule_by_need"]
 
 
-class _Unit(IntEnum):
-    ARRAY = auto()
-    LOAD = auto()
-    TRANSFORM = auto()
-    STORE = auto()
-
-
 MAX_LEAD: Final = 5000
 """Cycles of products that a load is issued before its first use, at most: the products of two long
 nests, and not just as many."""
-MARGINS: Final = {_Unit.LOAD: 2048, _Unit.TRANSFORM: 1024, _Unit.STORE: 0}
+MARGINS: Final = {Unit.LOAD: 2048, Unit.TRANSFORM: 1024, Unit.STORE: 0}
 """Cycles by which an operation comes later than what it waits for, if it is not needed before."""
 NEVER: Final = 1 << 60
 _WINDOW: Final = 12
@@ -67,13 +59,13 @@ class _Scheduler:
         self.ops = ops
         self.needs = dependences(ops, config, moving)
         self._expected = Expected(config)
-        self._units = [_unit(op) for op in ops]
+        self._units = [op.unit for op in ops]
         self._cycles = [self._expected.cycles(op) for op in ops]
         self._rooms = {
-            _Unit.TRANSFORM: config.transform_queue - 1,
-            _Unit.STORE: config.store_queue,
+            Unit.TRANSFORM: config.transform_queue - 1,
+            Unit.STORE: config.store_queue,
             # A queue that is full of loads holds up the array.
-            _Unit.LOAD: config.load_queue * 3 // 4,
+            Unit.LOAD: config.load_queue * 3 // 4,
         }
         self._readers: list[list[int]] = [[] for _ in ops]
         for index, needs in enumerate(self.needs):
@@ -82,11 +74,11 @@ class _Scheduler:
         self._clock = self._clocks()
         self._latest = self._latest_begins()
         self._missing = [len(needs) for needs in self.needs]
-        self._candidates: dict[_Unit, list[tuple[int, int]]] = {unit: [] for unit in self._rooms}
+        self._candidates: dict[Unit, list[tuple[int, int]]] = {unit: [] for unit in self._rooms}
         """What depends on nothing that is not in the schedule: when it is needed, and its index."""
-        self._queued: dict[_Unit, deque[int]] = {unit: deque() for unit in self._rooms}
+        self._queued: dict[Unit, deque[int]] = {unit: deque() for unit in self._rooms}
         """When those in a queue leave it."""
-        self._free = dict.fromkeys(_Unit, 0)
+        self._free = dict.fromkeys(Unit, 0)
         self._ready = [0] * len(ops)
         """When all that an operation depends on is there, known as soon as that is scheduled."""
         self._relaxed = [0] * len(ops)
@@ -101,21 +93,21 @@ class _Scheduler:
         clocks, clock = [], 0
         for unit, cycles in zip(self._units, self._cycles, strict=True):
             clocks.append(clock)
-            clock += cycles if unit is _Unit.ARRAY else 0
+            clock += cycles if unit is Unit.EXECUTE else 0
         for index, readers in enumerate(self._readers):
-            if self._units[index] is _Unit.LOAD and readers:
+            if self._units[index] is Unit.LOAD and readers:
                 clocks[index] = clocks[readers[0]]
         return clocks
 
     def _latest_begins(self) -> list[int]:
         """When each operation must begin if the array is never to wait, by the array's clock."""
         total = sum(
-            c for unit, c in zip(self._units, self._cycles, strict=True) if unit is _Unit.ARRAY
+            c for unit, c in zip(self._units, self._cycles, strict=True) if unit is Unit.EXECUTE
         )
         latest = [total] * len(self.ops)
         for index in reversed(range(len(self.ops))):
             over = [latest[each] - self._latency(index, each) for each in self._readers[index]]
-            if self._units[index] is _Unit.ARRAY:
+            if self._units[index] is Unit.EXECUTE:
                 over.append(self._clock[index] + self._cycles[index])
             latest[index] = min(total, *over) - self._cycles[index] if over else total
         return latest
@@ -126,9 +118,9 @@ class _Scheduler:
             if not missing:
                 self._offer(index)
         for index, unit in enumerate(self._units):
-            if unit is _Unit.ARRAY:
+            if unit is Unit.EXECUTE:
                 self._before(index)
-                self._put(index, max(self._free[_Unit.ARRAY], self._ready[index]))
+                self._put(index, max(self._free[Unit.EXECUTE], self._ready[index]))
         for index in range(len(self.ops)):
             self._supply(index)
             if self.begin[index] < 0:
@@ -140,9 +132,9 @@ class _Scheduler:
         mark = len(self._order)
         self._supply(product)
         mark = max(mark, len(self._order))
-        start = max(self._free[_Unit.ARRAY], self._ready[product])
+        start = max(self._free[Unit.EXECUTE], self._ready[product])
         self._stall = start - self._clock[product]
-        self._now = max(self._now, self._free[_Unit.ARRAY] - _AHEAD)
+        self._now = max(self._now, self._free[Unit.EXECUTE] - _AHEAD)
         self._fill(start + self._cycles[product], self._clock[product])
         self._order[mark:] = self._tidied(self._order[mark:])
 
@@ -155,7 +147,7 @@ class _Scheduler:
         early = {
             index
             for index in group
-            if self._units[index] is _Unit.LOAD and inside.isdisjoint(self.needs[index])
+            if self._units[index] is Unit.LOAD and inside.isdisjoint(self.needs[index])
         }
         yield from sorted(early, key=lambda index: (self._readers[index][:1], index))
         yield from (index for index in group if index not in early)
@@ -187,21 +179,21 @@ class _Scheduler:
         begun = -1
         while begun < len(self._order):
             begun = len(self._order)
-            for unit in (_Unit.LOAD, _Unit.TRANSFORM, _Unit.STORE, _Unit.LOAD):
+            for unit in (Unit.LOAD, Unit.TRANSFORM, Unit.STORE, Unit.LOAD):
                 while choice := self._choice(unit, end, clock):
                     self._put(choice[2], choice[0])
-                    if unit is _Unit.TRANSFORM:
+                    if unit is Unit.TRANSFORM:
                         self._stores_of(choice[2])
 
     def _stores_of(self, transform: int) -> None:
         for index in self._readers[transform]:
             ready = self.begin[index] < 0 and not self._missing[index]
-            if ready and self._units[index] is _Unit.STORE:
+            if ready and self._units[index] is Unit.STORE:
                 self._put(index, self._soonest(index))
 
-    def _choice(self, unit: _Unit, end: int, clock: int) -> tuple[int, int, int] | None:
+    def _choice(self, unit: Unit, end: int, clock: int) -> tuple[int, int, int] | None:
         """What a unit takes next before `end`, if anything: begin, when it is needed, and index."""
-        if self._is_full(unit) or (unit is _Unit.TRANSFORM and self._is_full(_Unit.STORE)):
+        if self._is_full(unit) or (unit is Unit.TRANSFORM and self._is_full(Unit.STORE)):
             return None
         soonest, late = max(self._free[unit], self._now), self._stall - MARGINS[unit]
         found = []
@@ -215,17 +207,17 @@ class _Scheduler:
         first = min(found)[0]
         return min((each for each in found if each[0] <= first), key=lambda each: each[1:])
 
-    def _is_full(self, unit: _Unit) -> bool:
+    def _is_full(self, unit: Unit) -> bool:
         queue = self._queued[unit]
         while queue and queue[0] <= self._now:
             queue.popleft()
         return len(queue) >= self._rooms[unit]
 
-    def _near(self, unit: _Unit, clock: int) -> Iterator[tuple[int, int]]:
+    def _near(self, unit: Unit, clock: int) -> Iterator[tuple[int, int]]:
         """The candidates that are needed soonest, without loads of what is far ahead."""
         found = far = 0
         for latest, index in self._candidates[unit]:
-            if unit is _Unit.LOAD and self._clock[index] > clock + MAX_LEAD:
+            if unit is Unit.LOAD and self._clock[index] > clock + MAX_LEAD:
                 far += 1
             else:
                 found += 1
@@ -244,7 +236,7 @@ class _Scheduler:
         """All that an operation depends on is in the schedule now."""
         ends = (self.end[need] + self._latency(need, index) for need in self.needs[index])
         self._ready[index] = self._relaxed[index] = max(ends, default=0)
-        if (unit := self._units[index]) is not _Unit.ARRAY:
+        if (unit := self._units[index]) is not Unit.EXECUTE:
             if self.needs[index]:
                 self._relaxed[index] += MARGINS[unit]
             insort(self._candidates[unit], (self._latest[index], index))
@@ -255,22 +247,10 @@ class _Scheduler:
         self._order.append(index)
         self.begin[index] = begin
         self.end[index] = self._free[unit] = begin + self._cycles[index]
-        if unit is not _Unit.ARRAY:
+        if unit is not Unit.EXECUTE:
             self._candidates[unit].remove((self._latest[index], index))
             self._queued[unit].append(begin)
         for reader in self._readers[index]:
             self._missing[reader] -= 1
             if not self._missing[reader]:
                 self._offer(reader)
-
-
-def _unit(op: Op) -> _Unit:
-    match op:
-        case Load() | LoadParameters():
-            return _Unit.LOAD
-        case Transform():
-            return _Unit.TRANSFORM
-        case Store():
-            return _Unit.STORE
-        case _:
-            return _Unit.ARRAY

@@ -14,7 +14,6 @@ from celosia.sw.ir.program import (
     Load,
     LoadParameters,
     LocalRows,
-    Multiply,
     Op,
     Products,
     Space,
@@ -61,9 +60,6 @@ def accesses(op: Op, dim: int) -> Accesses:
     match op:
         case Load() | LoadParameters():
             return Accesses(writes=tuple(_blocks(op.to)))
-        case Multiply():
-            reads, sums = tuple(_operands(op)), (Space.ACCUMULATOR, op.c, op.c + op.rows)
-            return Accesses((*reads, *([sums] if op.accumulate else [])), (sums,))
         case Products():
             return _nest(op, dim)
         case Transform():
@@ -98,7 +94,7 @@ def dependences(
             needs |= known[space].writers(first, end)
         for space, first, end in used.writes:
             needs |= known[space].write(first, end, index)
-        product = isinstance(op, Multiply | Products)
+        product = isinstance(op, Products)
         for space, first, end in used.reads:
             known[space].read(first, end, index, product=product)
         match op:
@@ -164,11 +160,6 @@ def _blocks(rows: LocalRows) -> Iterator[Range]:
     for block in range(rows.blocks):
         first = rows.row + block * rows.pitch
         yield rows.space, first, first + rows.rows
-
-
-def _operands(op: Multiply) -> Iterator[Range]:
-    yield Space.SCRATCHPAD, op.a, op.a + op.rows
-    yield Space.SCRATCHPAD, op.w, op.w + (op.cols if op.w_transposed else op.depth)
 
 
 def _nest(op: Products, dim: int) -> Accesses:

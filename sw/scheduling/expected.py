@@ -22,12 +22,12 @@ from celosia.sw.ir.program import (
     Load,
     LoadParameters,
     LocalRows,
-    Multiply,
     Op,
     Products,
     Space,
     Store,
     Transform,
+    Unit,
 )
 from celosia.sw.timeline.graphs import transform_work
 
@@ -50,15 +50,11 @@ class Expected:
     def cycles(self, op: Op) -> int:
         """Cycles for which `op` keeps its unit or channel busy."""
         match op:
-            case Multiply():
-                return max(op.rows, self._dim)
             case Products():
                 return max(op.rows, self._dim) * op.count
             case Transform():
                 return transform_work(op, self._config).cycles
-            case Load():
-                return self._moved(op.to)
-            case LoadParameters():
+            case Load() | LoadParameters():
                 return self._moved(op.to)
             case Store():
                 return self._moved(op.source)
@@ -66,9 +62,9 @@ class Expected:
     def latency(self, op: Op, reader: Op) -> int:
         """Cycles from the last one of `op` until `reader`, which depends on it, may begin."""
         match op:
-            case Multiply() | Products():
+            case Products():
                 # Sums are added to on their way out of the array, one product behind the other.
-                adds = isinstance(reader, Multiply | Products)
+                adds = isinstance(reader, Products)
                 return 0 if adds else 2 * self._dim + _HANDOVER
             case Transform():
                 if isinstance(reader, Transform):
@@ -76,10 +72,10 @@ class Expected:
                 scalings = transform_work(op, self._config).scalings
                 return LOCAL_READ_LATENCY + lane_latency(scalings) + _HANDOVER
             case Store():
-                waits = isinstance(reader, Load | LoadParameters)
+                waits = reader.unit is Unit.LOAD
                 return self._memory + TOKEN_LATENCY + _HANDOVER if waits else _HANDOVER
             case Load() | LoadParameters():
-                waits = not isinstance(reader, Load | LoadParameters)
+                waits = reader.unit is not Unit.LOAD
                 return self._memory + ADDRESS_LATENCY + ROW_LATENCY if waits else 1
 
     def _facts(self, op: Transform, reader: Transform) -> int:

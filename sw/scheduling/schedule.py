@@ -13,11 +13,11 @@ from itertools import accumulate
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.sw.ir.program import Load, Op, Store, Transform, Written
+from celosia.sw.ir.program import Load, Op, Store, Transform, Unit, Written
 from celosia.sw.planning.queues import loads_ahead
 from celosia.sw.scheduling.dependences import dependences
 from celosia.sw.scheduling.stored import Stored
-from celosia.sw.scheduling.trickle import array_cycles, is_load, trickled
+from celosia.sw.scheduling.trickle import array_cycles, trickled
 from celosia.sw.scheduling.waits import with_waits
 
 __all__ = ["MAX_LEAD", "schedule"]
@@ -71,13 +71,13 @@ class _Loads:
     ):
         self._stored = stored
         self.ops, self.needs, self.config = ops, needs, config
-        self.steps = [index for index in order if not is_load(ops[index])]
+        self.steps = [index for index in order if ops[index].unit is not Unit.LOAD]
         self._place = {index: place for place, index in enumerate(self.steps)}
         self._times = [0, *accumulate(array_cycles(ops[index]) for index in self.steps)]
         self._need: dict[int, int] = {}
         """The first step behind each load: the one that needs it."""
         for place, index in enumerate(order):
-            if is_load(ops[index]):
+            if ops[index].unit is Unit.LOAD:
                 self._need[index] = place - len(self._need)
         self._issued: set[int] = set()
         self._room = _room(ops, config)
@@ -132,7 +132,7 @@ class _Loads:
 
     def _is_over(self, load: int, each: int, number: int) -> bool:
         """Whether what a load must follow comes before a step, if it is a store long before."""
-        if is_load(self.ops[each]):
+        if self.ops[each].unit is Unit.LOAD:
             return each in self._issued
         settling = _SETTLING if self._waits_for(load, each) else 0
         place = self._place[each]

@@ -14,10 +14,10 @@ from itertools import groupby
 from typing import Final
 
 from celosia.isa.encoding import Function
-from celosia.sw.ir.program import Load, LoadParameters, Multiply, Op, Products, Store, Transform
+from celosia.sw.ir.program import Load, Op, Products, Store, Transform, Unit
 from celosia.sw.planning.extents import tiles
 
-__all__ = ["array_cycles", "is_load", "trickled"]
+__all__ = ["array_cycles", "trickled"]
 
 _STATISTICS_CYCLES: Final = 48
 """Cycles from the last sum of a block of rows to its statistics, for each row: the sum is computed,
@@ -44,18 +44,7 @@ _NORMS: Final = (Function.MOMENTS, Function.LAYERNORM)
 
 def array_cycles(op: Op) -> int:
     """Cycles that the array works on `op`, about."""
-    match op:
-        case Multiply():
-            return op.rows
-        case Products():
-            return op.rows * op.count
-        case _:
-            return 0
-
-
-def is_load(op: Op) -> bool:
-    """Whether `op` moves anything from memory."""
-    return isinstance(op, Load | LoadParameters)
+    return op.rows * op.count if isinstance(op, Products) else 0
 
 
 def trickled(ops: Sequence[Op], needs: Sequence[tuple[int, ...]], dim: int) -> list[int]:
@@ -168,7 +157,7 @@ class _Trickle:
         for each in self.needs[index]:
             if self._done[each]:
                 continue
-            if is_load(self.ops[each]):
+            if self.ops[each].unit is Unit.LOAD:
                 self._put_op(each)
             else:
                 self._put(self._step_of[each])
@@ -184,7 +173,7 @@ def _steps(ops: Sequence[Op]) -> Iterator[_Step]:
     clock = 0
     for index, op in enumerate(ops):
         stores = isinstance(op, Store) and bool(steps) and isinstance(steps[-1].op, Transform)
-        if is_load(op):
+        if op.unit is Unit.LOAD:
             loads.append(index)
         elif stores and not loads:
             steps[-1].indices.append(index)

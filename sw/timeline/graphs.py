@@ -14,7 +14,6 @@ from celosia.sw.ir.graph import Tensor, View
 from celosia.sw.ir.program import (
     Load,
     LoadParameters,
-    Multiply,
     Op,
     Products,
     Space,
@@ -79,20 +78,18 @@ class ProgramFollower:
             case Products():
                 more = max(0, commands - _PAIR * op.count)
                 for each in op.each(self._dim):
-                    self.follow(each, operator, _PAIR + more)
+                    begin = self.line.product(
+                        each.a,
+                        each.w,
+                        each.c,
+                        each.rows,
+                        transposed=each.w_transposed,
+                        accumulate=each.accumulate,
+                        commands=_PAIR + more,
+                    )
                     more = 0
-            case Multiply():
-                begin = self.line.product(
-                    op.a,
-                    op.w,
-                    op.c,
-                    op.rows,
-                    transposed=op.w_transposed,
-                    accumulate=op.accumulate,
-                    commands=commands,
-                )
-                if not self._starts or self._starts[-1][0] != operator:
-                    self._starts.append((operator, round(begin)))
+                    if not self._starts or self._starts[-1][0] != operator:
+                        self._starts.append((operator, round(begin)))
             case Load():
                 space, rows = self._spaces[op.to.space], (op.to.row, op.to.end)
                 moved = self._moved(op.view)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.sw.ir.graph import Graph
-from celosia.sw.ir.program import Load, LoadParameters, Op
+from celosia.sw.ir.program import Op, Unit
 from celosia.sw.scheduling.memory.order import Access, before, stored_and_loaded
 
 __all__ = ["check_reuse", "sharing"]
@@ -90,7 +90,7 @@ def _follows(store: int, load: int, ops: Sequence[Op], order: Sequence[tuple[int
         if index < load or index in seen:
             continue
         seen.add(index)
-        if isinstance(ops[index], Load | LoadParameters):
+        if ops[index].unit is Unit.LOAD:
             return True
         waiting.extend(order[index])
     return False

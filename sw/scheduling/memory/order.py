@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.sw.ir.graph import View
-from celosia.sw.ir.program import Load, LoadParameters, Multiply, Op, Products, Store
+from celosia.sw.ir.program import Load, LoadParameters, Op, Store, Unit
 from celosia.sw.scheduling.dependences import dependences
 
 __all__ = ["Access", "before", "loads_over", "stored_and_loaded"]
@@ -53,11 +53,10 @@ def before(
     before a load that is over.
     """
     found: list[tuple[int, ...]] = []
-    last: dict[str, int] = {}
+    last: dict[Unit, int] = {}
     for index, (op, needs) in enumerate(zip(ops, dependences(ops, config, moving), strict=True)):
-        queue = _queue(op)
-        found.append((*needs, last[queue]) if queue in last else needs)
-        last[queue] = index
+        found.append((*needs, last[op.unit]) if op.unit in last else needs)
+        last[op.unit] = index
     return found
 
 
@@ -68,20 +67,8 @@ def loads_over(ops: Sequence[Op], order: Sequence[tuple[int, ...]]) -> list[int]
     loads = 0
     for op, earlier in zip(ops, order, strict=True):
         most = max((over[each] for each in earlier), default=0)
-        if isinstance(op, Load | LoadParameters):
+        if op.unit is Unit.LOAD:
             loads += 1
             most = loads
         over.append(most)
     return [most for op, most in zip(ops, over, strict=True) if isinstance(op, Store)]
-
-
-def _queue(op: Op) -> str:
-    match op:
-        case Load() | LoadParameters():
-            return "load"
-        case Multiply() | Products():
-            return "execute"
-        case Store():
-            return "store"
-        case _:
-            return "transform"

@@ -1,5 +1,7 @@
 """What a program means: moves, products, and stores that reach memory as late as they may."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,6 @@ from celosia.sw.ir.program import (
     Load,
     LoadParameters,
     LocalRows,
-    Multiply,
     Op,
     Space,
     Store,
@@ -17,6 +18,7 @@ from celosia.sw.ir.program import (
 )
 from celosia.sw.ir.program_interpret import UNWRITTEN, interpret
 from tests.support.levels import CONFIGS
+from tests.support.nests import product
 
 TINY = CONFIGS["tiny"]
 SCRATCHPAD, ACCUMULATOR, PARAMETERS = Space.SCRATCHPAD, Space.ACCUMULATOR, Space.PARAMETERS
@@ -50,23 +52,12 @@ def test_products_add_up(unsigned, transposed):
     random = np.random.default_rng(3)
     a = random.integers(-128, 128, (3, 4)).astype(np.uint8 if unsigned else np.int8)
     w = random.integers(-128, 128, (2, 4) if transposed else (4, 2), np.int8)
-    product = Multiply(
-        a=0,
-        w=8,
-        c=2,
-        rows=3,
-        depth=4,
-        cols=2,
-        accumulate=False,
-        a_unsigned=unsigned,
-        w_transposed=transposed,
-    )
-    again = Multiply(**{name: getattr(product, name) for name in product.__slots__} | {
-        "accumulate": True, "depth": 3})  # fmt: skip
+    begun = product(0, 8, 2, 3, 4, 2, a_unsigned=unsigned, w_transposed=transposed)
+    again = replace(begun, accumulate=True, last_depth=3)
     ops = [
         Load(View("a", 0, 0, 3, 4), rows(SCRATCHPAD, 0, 3)),
         Load(View("w", 0, 0, *w.shape), rows(SCRATCHPAD, 8, w.shape[0])),
-        product,
+        begun,
         again,
         Store(View("c", 0, 0, 3, 2), rows(ACCUMULATOR, 2, 3)),
     ]
@@ -80,7 +71,7 @@ def test_sums_wrap():
     ops = [
         Load(View("x", 0, 0, 1, 1), rows(ACCUMULATOR, 0, 1)),
         Load(View("a", 0, 0, 1, 1), rows(SCRATCHPAD, 0, 1)),
-        Multiply(a=0, w=0, c=0, rows=1, depth=1, cols=1, accumulate=True),
+        product(0, 0, 0, 1, 1, 1, accumulate=True),
         Store(View("c", 0, 0, 1, 1), rows(ACCUMULATOR, 0, 1)),
     ]
     result = run(ops, [Tensor("c", "int32", 1, 1)], x=limit, a=np.ones((1, 1), np.int8))

@@ -15,8 +15,8 @@ from celosia.sw.ir.program import (
     Load,
     LoadParameters,
     LocalRows,
-    Multiply,
     Op,
+    Products,
     Space,
     Store,
     Transform,
@@ -68,7 +68,7 @@ CAUSAL = compiled(attention_case(2, 9, 4, seed=1, mask=Mask(causal=True)))
 def test_no_product_that_begins_sums_can_be_left_out(program):
     """Every score that a mask lets through has to be there."""
     ops = ops_of(program)
-    begun = [n for n, op in enumerate(ops) if isinstance(op, Multiply) and not op.accumulate]
+    begun = [n for n, op in enumerate(ops) if isinstance(op, Products) and not op.accumulate]
     assert len(begun) > 4
     for index in begun:
         with pytest.raises(ValueError, match=r"."):
@@ -115,7 +115,7 @@ def in_parameters(ops: Ops) -> None:
 
 def swapped_weights(ops: Ops) -> None:
     """Two products exchange their weights."""
-    one, other = first(ops, Multiply), first(ops, Multiply, 1)
+    one, other = first(ops, Products), first(ops, Products, 1)
     ops[one], ops[other] = (
         replace(ops[one], w=ops[other].w),
         replace(ops[other], w=ops[one].w),
@@ -124,14 +124,14 @@ def swapped_weights(ops: Ops) -> None:
 
 def exchanged(ops: Ops) -> None:
     """A product and the one that goes on with its sums."""
-    one = first(ops, Multiply, accumulate=False)
-    other = first(ops, Multiply, accumulate=True)
+    one = first(ops, Products, accumulate=False)
+    other = first(ops, Products, accumulate=True)
     ops[one], ops[other] = ops[other], ops[one]
 
 
 def overwritten(ops: Ops) -> None:
     """The last product's A is overwritten by other rows of the same tensor."""
-    last = max(i for i, op in enumerate(ops) if isinstance(op, Multiply))
+    last = max(i for i, op in enumerate(ops) if isinstance(op, Products))
     a = next(
         op
         for op in reversed(ops[:last])
@@ -145,17 +145,17 @@ def overwritten(ops: Ops) -> None:
     [
         (MATMUL, without(Load), "hold nothing|are not of one operation"),
         (MATMUL, without(LoadParameters), "hold nothing"),
-        (MATMUL, without(Multiply), "hold nothing|does not go on|nobody has used"),
-        (MATMUL, without(Multiply, accumulate=True), "goes on with|nobody has used"),
+        (MATMUL, without(Products), "hold nothing|does not go on|nobody has used"),
+        (MATMUL, without(Products, accumulate=True), "goes on with|nobody has used"),
         (MATMUL, without(Transform), "hold nothing"),
         (MATMUL, without(Store), "nobody has used"),
         (MATMUL, twice(Store), "is stored a second time"),
         (MATMUL, twice(Load), "overwrites what nobody has used"),
         (MATMUL, in_parameters, r"rows 127..129 are not in 0..127"),
-        (MATMUL, changed(Multiply, a=4094), r"rows 4094..4102 are not in 0..4095"),
-        (MATMUL, changed(Multiply, accumulate=True), "hold nothing"),
-        (MATMUL, changed(Multiply, 1, accumulate=False), "overwrites what nobody has used"),
-        (MATMUL, changed(Multiply, 1, cols=3), "does not go on with the sums in its rows"),
+        (MATMUL, changed(Products, a=4094), r"rows 4094..4102 are not in 0..4095"),
+        (MATMUL, changed(Products, accumulate=True), "hold nothing"),
+        (MATMUL, changed(Products, 1, accumulate=False), "overwrites what nobody has used"),
+        (MATMUL, changed(Products, 1, last_cols=3), "does not go on with the sums in its rows"),
         (MATMUL, swapped_weights, "goes on with|nobody has used"),
         (MATMUL, exchanged, "hold nothing"),
         (MATMUL, overwritten, "goes on with"),

@@ -101,7 +101,7 @@ def test_a_line_says_all_of_an_operation():
         (LOAD.replace("a b", "a\\x"), "14: a name is expected"),
         (f" {LOAD}", "1: a name is expected"),
         ("q: transform function=sine", "23: a function (requantize, maximum, "),
-        ("q: multiply accumulate=yes", "24: true or false is expected"),
+        ("q: products accumulate=yes", "24: true or false is expected"),
         ("q: store drain={relu=true relu=true}", "26: ', ' is expected, not ' relu"),
         ("q: transform settings={start=1", "31: ', ' is expected, not ''"),
     ],

@@ -13,7 +13,6 @@ from celosia.sw.ir.program import (
     Drain,
     Load,
     LocalRows,
-    Multiply,
     Op,
     Products,
     Space,
@@ -24,6 +23,7 @@ from celosia.sw.ir.program_verify import verify
 from celosia.sw.ir.scratch_verify import ScratchChecker
 from celosia.sw.models.cases import attention_case
 from celosia.sw.planning.choices import Choices
+from tests.support import nests
 from tests.support.levels import configured
 
 CONFIG = configured("tiny", accumulator_kib=1)
@@ -52,8 +52,8 @@ TENSORS = {
 SCORES, NUMERATORS = (LocalRows(Space.SCRATCHPAD, row, 4, 2, 4) for row in (0, 16))
 
 
-def product(a: int, c: int) -> Multiply:
-    return Multiply(a, 64, c, rows=4, depth=4, cols=4, accumulate=False)
+def product(a: int, c: int) -> Products:
+    return nests.product(a, 64, c, 4, 4, 4)
 
 
 def load(tensor: str = "waits", row: int = 0) -> Load:

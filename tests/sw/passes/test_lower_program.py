@@ -15,7 +15,6 @@ from celosia.sw.ir.program import (
     Load,
     LoadParameters,
     LocalRows,
-    Multiply,
     Op,
     Products,
     Space,
@@ -24,6 +23,7 @@ from celosia.sw.ir.program import (
 )
 from celosia.sw.passes.lower_program import lower_program
 from tests.support.levels import CONFIGS
+from tests.support.nests import product
 
 TINY = CONFIGS["tiny"]
 TENSORS = {
@@ -144,10 +144,8 @@ def test_stores_are_configured_where_it_changes():
 
 
 def test_products():
-    one = Multiply(a=1, w=2, c=3, rows=9, depth=4, cols=3, accumulate=False)
-    other = Multiply(
-        a=1, w=2, c=3, rows=9, depth=4, cols=3, accumulate=True, a_unsigned=True, w_transposed=True
-    )
+    one = product(1, 2, 3, 9, 4, 3)
+    other = product(1, 2, 3, 9, 4, 3, accumulate=True, a_unsigned=True, w_transposed=True)
     first, second, third = lowered(one, one, other)
     assert [name for name, _ in first] == ["config_ex", "preload", "compute_preloaded"]
     assert [name for name, _ in second] == ["preload", "compute_preloaded"]

@@ -10,13 +10,13 @@ from celosia.sw.ir.program import (
     Load,
     LoadParameters,
     LocalRows,
-    Multiply,
     Products,
     Space,
     Store,
     Transform,
 )
 from celosia.sw.scheduling.dependences import accesses, dependences
+from tests.support import nests
 
 CONFIG = resolve_config("tiny")
 DIM = CONFIG.dim
@@ -32,7 +32,7 @@ def sums(row, blocks=1):
 
 
 def product(a, w, c, *, accumulate=False):
-    return Multiply(a, w, c, DIM, DIM, DIM, accumulate)
+    return nests.product(a, w, c, DIM, DIM, DIM, accumulate=accumulate)
 
 
 def needs(*ops):
@@ -118,15 +118,18 @@ def test_a_nest_uses_the_rows_of_its_products(transposed, accumulate):
         accumulate=accumulate, w_transposed=transposed,
     )  # fmt: skip
 
-    def used(op, kind):
-        ranges = getattr(accesses(op, DIM), kind)
+    def used(kind):
+        ranges = getattr(accesses(nest, DIM), kind)
         return {(space, row) for space, first, end in ranges for row in range(first, end)}
 
-    each = list(nest.each(DIM))
-    assert used(nest, "writes") == {row for op in each for row in used(op, "writes")}
-    read = {row for op in each for row in used(op, "reads")}
-    own = used(nest, "writes") if not accumulate else set()
-    assert used(nest, "reads") == read - own
+    read, written = set(), set()
+    for op in nest.each(DIM):
+        weights = op.cols if transposed else op.depth
+        read |= {(Space.SCRATCHPAD, op.a + row) for row in range(op.rows)}
+        read |= {(Space.SCRATCHPAD, op.w + row) for row in range(weights)}
+        written |= {(Space.ACCUMULATOR, op.c + row) for row in range(op.rows)}
+    assert used("writes") == written
+    assert used("reads") == read | (written if accumulate else set())
 
 
 def test_rows_that_join_are_one_range():

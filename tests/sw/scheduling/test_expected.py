@@ -9,12 +9,12 @@ from celosia.sw.ir.program import (
     Load,
     LoadParameters,
     LocalRows,
-    Multiply,
     Space,
     Store,
     Transform,
 )
 from celosia.sw.scheduling.expected import Expected
+from tests.support.nests import product
 
 CONFIG = resolve_config("base")
 DIM = CONFIG.dim
@@ -26,7 +26,7 @@ def rows(space=Space.SCRATCHPAD, blocks=4):
     return LocalRows(space, 0, DIM, blocks, DIM)
 
 
-PRODUCT = Multiply(0, DIM, 0, 10, DIM, DIM, accumulate=False)
+PRODUCT = product(0, DIM, 0, 10, DIM, DIM)
 LOAD, STORE = Load(VIEW, rows()), Store(VIEW, rows())
 
 

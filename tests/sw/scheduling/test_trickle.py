@@ -4,12 +4,13 @@ import pytest
 
 from celosia.isa.encoding import Function
 from celosia.sw.ir.graph import View
-from celosia.sw.ir.program import Load, LocalRows, Multiply, Op, Products, Space, Store, Transform
+from celosia.sw.ir.program import Load, LocalRows, Op, Products, Space, Store, Transform
 from celosia.sw.models.cases import encoder_layer_case, random_quantized_encoder
 from celosia.sw.planning.choices import DEFAULT
 from celosia.sw.reference.encoder import EncoderShape
 from celosia.sw.scheduling.schedule import schedule
 from celosia.sw.scheduling.trickle import array_cycles, trickled
+from tests.support import nests
 from tests.support.levels import CONFIGS
 from tests.sw.scheduling.expansions import program
 
@@ -19,8 +20,8 @@ BYTES = LocalRows(Space.SCRATCHPAD, 0, ROWS, 1, ROWS)
 VIEW = View("y", 0, 0, ROWS, DIM)
 
 
-def product(rows: int = ROWS) -> Multiply:
-    return Multiply(a=0, w=0, c=0, rows=rows, depth=DIM, cols=DIM, accumulate=False)
+def product(rows: int = ROWS) -> Products:
+    return nests.product(0, 0, 0, rows, DIM, DIM)
 
 
 def drain() -> Transform:

@@ -5,7 +5,7 @@ from itertools import accumulate, groupby, pairwise
 import pytest
 
 from celosia.isa.encoding import Function
-from celosia.sw.ir.program import Load, Multiply, Products, Space, Store, Transform, Written
+from celosia.sw.ir.program import Load, Products, Space, Store, Transform, Written
 from celosia.sw.models.cases import attention_case
 from celosia.sw.planning.choices import DEFAULT, Choices
 from celosia.sw.planning.decisions.decide_graph import decide_graph
@@ -32,7 +32,7 @@ def transforms(ops: tuple[Written, ...]) -> list[Transform]:
 
 
 def test_scores_of_a_unit_come_before_the_context_of_the_one_before():
-    ops = [one for one in apart(written(3, 64, 32), BASE) if isinstance(one.op, Multiply)]
+    ops = [one for one in apart(written(3, 64, 32), BASE) if isinstance(one.op, Products)]
     order = [one.operator for one in ops]
     runs = [name for name, before in zip(order, ["", *order], strict=False) if name != before]
     assert runs == [
@@ -74,7 +74,7 @@ def test_scores_and_contexts_are_in_different_halves_but_the_first_scores():
     products = [
         (one.operator, one.op.c, one.op.rows)
         for one in apart(written(2, 100, 64), BASE)
-        if isinstance(one.op, Multiply)
+        if isinstance(one.op, Products)
     ]
     first = next(i for i, (_, c, _) in enumerate(products) if c >= half)
     assert all(name == "scores.head0" for name, *_ in products[:first])
@@ -83,9 +83,7 @@ def test_scores_and_contexts_are_in_different_halves_but_the_first_scores():
 
 
 def test_short_parts_have_several_scores_ahead_of_a_context():
-    operators = (
-        one.operator for one in written(6, 11, 32) if isinstance(one.op, Multiply | Products)
-    )
+    operators = (one.operator for one in written(6, 11, 32) if isinstance(one.op, Products))
     names = [name.partition(".")[0] for name, _ in groupby(operators)]
     assert names == ["scores"] * 4 + ["context", "scores"] * 2 + ["context"] * 4
 
@@ -116,11 +114,11 @@ def test_a_context_adds_up_all_blocks_of_keys():
     products = [
         one.op
         for one in apart(expanded(case, config, decide_graph(case.graph, config)), config)
-        if isinstance(one.op, Multiply) and one.operator == "context.head0"
+        if isinstance(one.op, Products) and one.operator == "context.head0"
     ]
     first = [op for op in products if not op.accumulate]
-    assert sum(op.rows * op.cols for op in first) == rows * 4
-    assert sum(op.rows * op.cols * op.depth for op in products) == rows * 4 * rows
+    assert sum(op.rows * op.last_cols for op in first) == rows * 4
+    assert sum(op.rows * op.last_cols * op.last_depth for op in products) == rows * 4 * rows
     assert any(op.c == first[0].c and op.accumulate for op in products)
 
 
@@ -129,7 +127,7 @@ def test_blocks_of_keys_take_turns_and_their_context_comes_behind_the_next_score
     products = [
         (one.operator.partition(".")[0], one.op.c // (half // 2))
         for one in apart(written(1, 1024, 64, choices=TWICE), BASE)
-        if isinstance(one.op, Multiply)
+        if isinstance(one.op, Products)
     ]
     runs = [run for run, _ in groupby(products)]
     scores = [place for name, place in runs if name == "scores"]
@@ -146,9 +144,9 @@ def test_long_rows_are_multiplied_once_and_the_next_scores_come_between_contexts
     products = [
         (one.operator.partition(".")[0], one.op)
         for one in apart(ops, config)
-        if isinstance(one.op, Multiply)
+        if isinstance(one.op, Products)
     ]
-    assert sum(op.rows * op.cols * op.depth for _, op in products) == 2 * rows * rows * 4
+    assert sum(op.rows * op.last_cols * op.last_depth for _, op in products) == 2 * rows * rows * 4
     order = [name for name, _ in products]
     runs = [name for name, _ in groupby(order)]
     first = runs.index("context")
