@@ -4,10 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.sw.ir.program import Space
 from celosia.sw.planning.forms.plan import Machine, Plan, RingPlan
 from celosia.sw.planning.memory_map import RING_SHARES
-from celosia.sw.scheduling.pieces import Pieces, Ring, open_rings
+from celosia.sw.scheduling.pieces import Pieces, open_rings
 
 MACHINE = Machine(
     dim=4,
@@ -47,16 +46,15 @@ def test_rings_with_rows_in_common_overwrite_each_other():
 
 
 def test_rows_follow_each_other_until_the_end():
-    ring = Ring(Space.SCRATCHPAD, (100, 10))
-    assert [ring.take(4) for _ in range(5)] == [100, 104, 100, 104, 100]
-    assert ring.take(6) == 104
-    assert ring.take(1) == 100
+    pieces = Pieces(ring((100, 10)))
+    assert [pieces.take(key, 4) for key in range(5)] == [100, 104, 100, 104, 100]
+    assert pieces.take("six", 6) == 104
+    assert pieces.take("one", 1) == 100
 
 
 def test_spans_take_turns():
-    ring = Ring(Space.SCRATCHPAD, (0, 10), (50, 8))
-    assert ring.rows == 8
-    assert [ring.take(4) for _ in range(6)] == [0, 50, 4, 54, 0, 50]
+    pieces = Pieces(ring((0, 10), (50, 8)))
+    assert [pieces.take(key, 4) for key in range(6)] == [0, 50, 4, 54, 0, 50]
 
 
 def test_a_turn_may_be_chosen_and_the_next_one_follows():
@@ -66,20 +64,20 @@ def test_a_turn_may_be_chosen_and_the_next_one_follows():
 
 
 def test_what_never_fits_is_refused():
-    ring = Ring(Space.SCRATCHPAD, (0, 10), (50, 8))
-    ring.take(10)
+    pieces = Pieces(ring((0, 10), (50, 8)))
+    pieces.take("ten", 10)
     with pytest.raises(ValueError, match="9 rows do not fit into a span of 8"):
-        ring.take(9)
+        pieces.take("nine", 9)
 
 
 @given(st.data())
 def test_the_last_two_pieces_of_a_share_never_meet(data):
     size = data.draw(st.integers(RING_SHARES, 60))
-    ring = Ring(Space.SCRATCHPAD, (7, size))
-    pieces = data.draw(st.lists(st.integers(1, size // RING_SHARES), max_size=30))
+    pieces = Pieces(ring((7, size)))
+    sizes = data.draw(st.lists(st.integers(1, size // RING_SHARES), max_size=30))
     last = None
-    for rows in pieces:
-        row = ring.take(rows)
+    for rows in sizes:
+        row = pieces.take(rows, rows)
         assert 7 <= row <= 7 + size - rows
         assert last is None or row + rows <= last[0] or sum(last) <= row
         last = row, rows
