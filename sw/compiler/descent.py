@@ -1,10 +1,18 @@
-"""The driver of searches that follow programs: one decision after the other, until all stand."""
+"""Searches that follow programs: one decision after the other, until all stand."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
 from itertools import cycle
 from typing import TypeVar
 
-__all__ = ["descended"]
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.memory import MemoryTiming
+from celosia.sw.compiler.passes import predict
+from celosia.sw.ir.graph import Graph
+from celosia.sw.planning.forms.plan import Plan
+from celosia.sw.planning.rules.verify import PlanError
+
+__all__ = ["PlanCosts", "descended"]
 
 T = TypeVar("T")
 
@@ -33,3 +41,25 @@ def descended(
                 best, least = other, found
         settled = 1 if best is not before else settled + 1
     return best
+
+
+@dataclass(frozen=True)
+class PlanCosts:
+    """The cycles that plans of `graph` are expected to take: each is followed once."""
+
+    graph: Graph
+    config: AcceleratorConfig
+    timing: MemoryTiming | None
+    known: dict[Hashable, int | None] = field(default_factory=dict)
+    """What was compared; None: it is not legal."""
+
+    def __call__(self, plan: Plan) -> int | None:
+        """The cycles that `plan` is expected to take; None: it is not legal."""
+        key = plan.stages, *(ring.spans for ring in plan.rings.values())
+        if key not in self.known:
+            try:
+                found = predict(self.graph, self.config, plan, self.timing).cycles
+            except PlanError:
+                found = None
+            self.known[key] = found
+        return self.known[key]

@@ -8,19 +8,19 @@ and the timeline too slow to rank all plans: it decides among a few here.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
-from celosia.sw.compiler.passes import predict
+from celosia.sw.compiler.descent import PlanCosts, descended
 from celosia.sw.ir.graph import Graph
 from celosia.sw.planning.cuts import balanced
 from celosia.sw.planning.decisions.decide import only_product
 from celosia.sw.planning.forms.plan import Plan, only_stage
 from celosia.sw.planning.forms.stages import LinearStage
-from celosia.sw.planning.rules.verify import PlanError
 
-__all__ = ["REFINED_TILES", "heights", "refine"]
+__all__ = ["REFINED_TILES", "heights", "refine", "with_changes"]
 
 REFINED_TILES: Final = 512
 """Products of more tiles keep their plan: the time that their ends take does not matter."""
@@ -36,57 +36,32 @@ def refine(
     stage, op, dim = only_stage(plan), only_product(graph), config.dim
     if len(stage.rows) * sum(stage.tiles) * -(-op.a.cols // dim) > REFINED_TILES:
         return plan
-    improved = _Search(plan, graph, config, timing).improved(stage)
-    return replace(plan, stages=(improved,))
+    cost = PlanCosts(graph, config, timing)
+    for decision in (partial(_cuts, config), partial(_pieces, stage), _tails):
+        plan = descended(plan, [decision], cost)
+    return plan
 
 
-class _Search:
-    """Compares cuts with small pieces first, then pieces, then parts of the last block."""
+def with_changes(plan: Plan, **changes: Any) -> Plan:
+    """`plan` with other decisions of its only stage."""
+    return replace(plan, stages=(replace(only_stage(plan), **changes),))
 
-    def __init__(
-        self, plan: Plan, graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None
-    ):
-        self.plan, self.graph, self.config, self.timing = plan, graph, config, timing
-        self.known: dict[LinearStage, int | None] = {}
-        """The expected cycles of each stage; None: it is not legal."""
 
-    def improved(self, stage: LinearStage) -> LinearStage:
-        """The best stage of those that are compared."""
-        best = self._best([stage, *self._cuts(stage)])
-        best = self._best([best, *_pieces(best, stage)])
-        return self._best([best, *_tails(best)])
-
-    def _best(self, stages: Iterable[LinearStage]) -> LinearStage:
-        """The first of those that are expected to take the fewest cycles."""
-        costs = {stage: self._cycles(stage) for stage in stages}
-        legal = {stage: cycles for stage, cycles in costs.items() if cycles is not None}
-        return min(legal, key=legal.__getitem__)
-
-    def _cycles(self, stage: LinearStage) -> int | None:
-        if stage not in self.known:
-            plan = replace(self.plan, stages=(stage,))
-            try:
-                self.known[stage] = predict(self.graph, self.config, plan, self.timing).cycles
-            except PlanError:  # The cut does not fit.
-                self.known[stage] = None
-        return self.known[stage]
-
-    def _cuts(self, stage: LinearStage) -> Iterator[LinearStage]:
-        """Few rows in the first and in the last block, or one tile in the last; small pieces."""
-        half = self.config.accumulator_rows // 2
-        for wide in dict.fromkeys(_widths(stage)):
-            *_, last = wide
-            most = half // max(wide) // self.config.dim
-            for high in heights(stage, self.config.dim, most):
-                yield replace(
-                    stage,
-                    rows=high,
-                    tiles=wide,
-                    outer="cols" if len(high) > 1 and len(wide) > 1 else stage.outer,
-                    a=replace(stage.a, tiles=1, first=1, keep=True),
-                    w=replace(stage.w, columns=1, keep=True),
-                    parts=_parts(last),
-                )
+def _cuts(config: AcceleratorConfig, plan: Plan) -> Iterator[Plan]:
+    """Few rows in the first and in the last block, or one tile in the last; small pieces."""
+    stage, half = only_stage(plan), config.accumulator_rows // 2
+    for wide in dict.fromkeys(_widths(stage)):
+        *_, last = wide
+        for high in heights(stage, config.dim, half // max(wide) // config.dim):
+            yield with_changes(
+                plan,
+                rows=high,
+                tiles=wide,
+                outer="cols" if len(high) > 1 and len(wide) > 1 else stage.outer,
+                a=replace(stage.a, tiles=1, first=1, keep=True),
+                w=replace(stage.w, columns=1, keep=True),
+                parts=_parts(last),
+            )
 
 
 def _widths(stage: LinearStage) -> list[tuple[int, ...]]:
@@ -110,17 +85,19 @@ def heights(stage: LinearStage, dim: int, most: int) -> Iterable[tuple[int, ...]
     return dict.fromkeys(ways)
 
 
-def _pieces(stage: LinearStage, before: LinearStage) -> Iterator[LinearStage]:
+def _pieces(before: LinearStage, plan: Plan) -> Iterator[Plan]:
     """Pieces as large as they were `before`."""
+    stage = only_stage(plan)
     for a in (stage.a, replace(stage.a, tiles=before.a.tiles), before.a):
         for across in (stage.w.columns, 2, before.w.columns):
-            yield replace(stage, a=replace(a, keep=True), w=replace(stage.w, columns=across))
+            w = replace(stage.w, columns=across)
+            yield with_changes(plan, a=replace(a, keep=True), w=w)
 
 
-def _tails(stage: LinearStage) -> Iterator[LinearStage]:
+def _tails(plan: Plan) -> Iterator[Plan]:
     """The last block at once, or its last tile apart."""
-    yield replace(stage, parts=())
-    yield replace(stage, parts=_parts(stage.tiles[-1]))
+    yield with_changes(plan, parts=())
+    yield with_changes(plan, parts=_parts(only_stage(plan).tiles[-1]))
 
 
 def _parts(tiles: int) -> tuple[int, ...]:

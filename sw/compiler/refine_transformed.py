@@ -5,21 +5,19 @@ pieces of weights there.  Who waits for whom follows from all decisions together
 which are best: each is taken anew with all others as they are, from a few ways to cut the blocks.
 """
 
-from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, Final
+from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
-from celosia.sw.compiler.descent import descended
-from celosia.sw.compiler.passes import predict
-from celosia.sw.compiler.refine import heights
+from celosia.sw.compiler.descent import PlanCosts, descended
+from celosia.sw.compiler.refine import heights, with_changes
 from celosia.sw.ir.graph import Graph
 from celosia.sw.planning.cuts import balanced
 from celosia.sw.planning.decisions.decide import only_product
 from celosia.sw.planning.forms.plan import Plan, only_stage
-from celosia.sw.planning.rules.verify import PlanError
 
 __all__ = ["refine_transformed"]
 
@@ -47,24 +45,24 @@ def refine_transformed(
     tiles = -(-rows // _BLOCK) * columns * depth
     if tiles > _MOST_TILES:
         return plan
-    search = _Search(graph, config, timing, columns, depth)
-    starts = sorted([plan, *search.legal(search.blocks(plan))], key=search.cost)
+    search, cost = _Search(config, columns, depth), PlanCosts(graph, config, timing)
+
+    def cycles(legal: Plan) -> int:
+        return cost(legal) or 0
+
+    starts = [each for each in [plan, *search.blocks(plan)] if cost(each) is not None]
     few = max(1, min(_MOST_STARTS, _FOLLOWED_TILES // tiles))
-    found = [descended(start, search.decisions, search.cycles) for start in starts[:few]]
-    return min(found, key=search.cost)
+    best = sorted(starts, key=cycles)[:few]
+    return min((descended(each, search.decisions, cost) for each in best), key=cycles)
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Search:
-    graph: Graph
     config: AcceleratorConfig
-    timing: MemoryTiming | None
     columns: int
     """Tiles of columns of the product."""
     depth: int
     """Tiles of K."""
-    known: dict[Hashable, int | None] = field(default_factory=dict)
-    """The expected cycles of what was compared; None: it is not legal."""
 
     @property
     def decisions(self) -> tuple[Callable[[Plan], Iterator[Plan]], ...]:
@@ -78,27 +76,6 @@ class _Search:
             self.blocks,
         )
 
-    def cycles(self, plan: Plan) -> int | None:
-        """The cycles that `plan` is expected to take; None: it is not legal."""
-        key = plan.stages, *(ring.spans for ring in plan.rings.values())
-        if key not in self.known:
-            try:
-                found = predict(self.graph, self.config, plan, self.timing).cycles
-            except PlanError:
-                found = None
-            self.known[key] = found
-        return self.known[key]
-
-    def cost(self, plan: Plan) -> int:
-        """The cycles of a legal plan."""
-        cycles = self.cycles(plan)
-        assert cycles is not None
-        return cycles
-
-    def legal(self, plans: Iterator[Plan]) -> Iterator[Plan]:
-        """The legal ones of `plans`."""
-        return (plan for plan in plans if self.cycles(plan) is not None)
-
     def blocks(self, plan: Plan) -> Iterator[Plan]:
         """Blocks of other heights and widths, as far as two of them fit the accumulator."""
         total, half = sum(only_stage(plan).rows), self.config.accumulator_rows // 2
@@ -108,26 +85,26 @@ class _Search:
         wide = dict.fromkeys(balanced(self.columns, -(-self.columns // n)) for n in _WIDTHS)
         for rows, tiles in product(tall, wide):
             if rows[0] * tiles[0] <= half:
-                yield _with(plan, rows=rows, tiles=tiles, parts=())
+                yield with_changes(plan, rows=rows, tiles=tiles, parts=())
 
     def weights(self, plan: Plan) -> Iterator[Plan]:
         """Pieces of weights."""
         w = only_stage(plan).w
         depths = dict.fromkeys(min(k, self.depth) for k in (*_FEW, self.depth))
         for k_tiles, columns in product(depths, _FEW):
-            yield _with(plan, w=replace(w, k_tiles=k_tiles, columns=columns))
+            yield with_changes(plan, w=replace(w, k_tiles=k_tiles, columns=columns))
 
     def rows_of_a(self, plan: Plan) -> Iterator[Plan]:
         """Pieces of A, of which the very first may be short."""
         a = only_stage(plan).a
         for tiles in _FEW:
             for first in dict.fromkeys((1, tiles)):
-                yield _with(plan, a=replace(a, tiles=tiles, first=first))
+                yield with_changes(plan, a=replace(a, tiles=tiles, first=first))
 
     def together(self, plan: Plan) -> Iterator[Plan]:
         """Tiles of columns that leave together."""
         drain = only_stage(plan).drain
-        yield from (_with(plan, drain=replace(drain, tiles=tiles)) for tiles in (1, 2, 3, 4))
+        yield from (with_changes(plan, drain=replace(drain, tiles=tiles)) for tiles in (1, 2, 3, 4))
 
     def banks(self, plan: Plan) -> Iterator[Plan]:
         """Banks for pieces of A; all others are for those of weights, but for results."""
@@ -143,15 +120,10 @@ class _Search:
     def ends(self, plan: Plan) -> Iterator[Plan]:
         """The other loop order, parts of the last block, few rows in the first and in the last."""
         stage, dim = only_stage(plan), self.config.dim
-        yield _with(plan, outer="cols" if stage.outer == "rows" else "rows")
+        yield with_changes(plan, outer="cols" if stage.outer == "rows" else "rows")
         tiles = stage.tiles[-1]
         for parts in ((), (tiles - 1, 1), (-(-tiles // 2), tiles // 2)):
             if 0 not in parts:
-                yield _with(plan, parts=parts)
+                yield with_changes(plan, parts=parts)
         most = self.config.accumulator_rows // 2 // max(stage.tiles) // dim
-        yield from (_with(plan, rows=rows) for rows in heights(stage, dim, most))
-
-
-def _with(plan: Plan, **changes: Any) -> Plan:
-    """`plan` with other decisions of its only stage."""
-    return replace(plan, stages=(replace(only_stage(plan), **changes),))
+        yield from (with_changes(plan, rows=rows) for rows in heights(stage, dim, most))

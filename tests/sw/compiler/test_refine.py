@@ -56,7 +56,7 @@ def test_no_cut_is_compared_that_is_of_other_rows(rows, monkeypatch):
         compared.extend(plan.stages)
         return predict(graph, config, plan, *rest)
 
-    monkeypatch.setattr("celosia.sw.compiler.refine.predict", predicted)
+    monkeypatch.setattr("celosia.sw.compiler.descent.predict", predicted)
     config = resolve_config("tiny")
     graph, _ = product_graph(MatMul(m=rows, n=33, k=16, scale=0.01))
     refine(decide(graph, config), graph, config)
