@@ -221,6 +221,17 @@ class Transform:
     """Fields of CONFIG_MASK; None: they do not matter."""
 
     @property
+    def counts(self) -> bool:
+        """Whether its elements count in the sums of their rows."""
+        return FUNCTIONS[self.function].counted or bool(self.settings.get("moments"))
+
+    @property
+    def uses_statistics(self) -> bool:
+        """Whether it changes the statistics of its rows, or needs what is derived from them."""
+        entry = FUNCTIONS[self.function]
+        return self.counts or entry.maximum or entry.facts
+
+    @property
     def begins_statistics(self) -> bool:
         """Whether its rows' statistics begin here; else it goes on with them, or has none."""
         return FUNCTIONS[self.function].begins and bool(self.settings.get("start"))

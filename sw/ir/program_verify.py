@@ -63,15 +63,13 @@ class _Slots:
 
     def take(self, op: Transform) -> None:
         """What `op` does to them."""
-        entry = FUNCTIONS[op.function]
-        counts = entry.counted or bool(op.settings.get("moments"))
-        if not (counts or entry.maximum or entry.facts):
+        if not op.uses_statistics:
             return
         first = op.settings.get("statistics", 0)
         if first + op.source.rows > len(self.state):
             raise ValueError(f"slots {first}.. of {op.source.rows} rows do not exist")
         state = self.state[first : first + op.source.rows]
-        if entry.facts:
+        if FUNCTIONS[op.function].facts:
             if (state < self.COMPLETE).any():
                 raise ValueError("its statistics are not complete")
             state[:] = self.USED
@@ -81,7 +79,7 @@ class _Slots:
             raise ValueError("starts statistics before those in their place have been used")
         if not begins and (state != self.OPEN).any():
             raise ValueError("goes on with statistics that nobody has started")
-        state[:] = self.COMPLETE if counts and op.settings.get("finish") else self.OPEN
+        state[:] = self.COMPLETE if op.counts and op.settings.get("finish") else self.OPEN
 
 
 class _Checker:

@@ -8,7 +8,7 @@ from celosia.sw.ir.graph import Activation, Graph, MatMul, Requantize, Transform
 from celosia.sw.planning.forms.plan import RingPlan
 from celosia.sw.planning.forms.stages import SumsDrain
 from celosia.sw.planning.rules.common import ELEMENT_BYTES, SHARES
-from celosia.sw.planning.rules.linear import mvout_finishes
+from celosia.sw.planning.rules.linear import mvout_finishes, parameter_kinds
 from celosia.sw.planning.rules.verify import PlanError
 
 __all__ = ["ProductFinish", "beyond_stores", "stores"]
@@ -65,7 +65,7 @@ class ProductFinish:
         if self.by_stores:
             drain = stores(self.op, self._type, self.config, "bias")
             return replace(drain, tiles=min(drain.tiles, tiles))
-        parameters = "bias" if self._kinds else ""
+        parameters = "bias" if parameter_kinds(self.op) else ""
         fit = self.rows // (2 * rows * ELEMENT_BYTES[self._type])
         most = min(fit, self.config.max_blocks, self.config.parameter_rows // SHARES, tiles)
         return SumsDrain(tiles=max(1, most), parameters=parameters, results="results")
@@ -77,7 +77,7 @@ class ProductFinish:
         if self.rows:
             span = end - self.rows, self.rows
             rings["results"] = RingPlan(space="scratchpad", spans=(span,))
-        if self._kinds:
+        if parameter_kinds(self.op):
             span = 0, self.config.parameter_rows
             rings["bias"] = RingPlan(space="parameters", spans=(span,))
         return rings
@@ -85,9 +85,3 @@ class ProductFinish:
     @property
     def _type(self) -> str:
         return self.graph.tensors[self.op.out.tensor].type
-
-    @property
-    def _kinds(self) -> int:
-        """Kinds of parameters: a bias, and scales of columns."""
-        scaled = isinstance(getattr(self.op.finish, "scale", None), View)
-        return (self.op.bias is not None) + scaled

@@ -15,6 +15,7 @@ from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.sw.ir.program import Op, Unit, Written
+from celosia.sw.planning.queues import loads_ahead
 from celosia.sw.scheduling.dependences import dependences
 from celosia.sw.scheduling.expected import Expected
 from celosia.sw.scheduling.waits import with_waits
@@ -64,8 +65,7 @@ class _Scheduler:
         self._rooms = {
             Unit.TRANSFORM: config.transform_queue - 1,
             Unit.STORE: config.store_queue,
-            # A queue that is full of loads holds up the array.
-            Unit.LOAD: config.load_queue * 3 // 4,
+            Unit.LOAD: loads_ahead(config),
         }
         self._readers: list[list[int]] = [[] for _ in ops]
         for index, needs in enumerate(self.needs):

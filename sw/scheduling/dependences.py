@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.encoding import Function
 from celosia.sw.ir.program import (
     Load,
     LoadParameters,
@@ -25,17 +24,6 @@ from celosia.sw.scheduling.stored import Stored
 __all__ = ["Accesses", "accesses", "dependences"]
 
 _STATISTICS: Final = "statistics"
-_ROW_FUNCTIONS: Final = (
-    Function.MAXIMUM,
-    Function.SUM,
-    Function.EXPONENT,
-    Function.PROBABILITY,
-    Function.CONTEXT,
-    Function.MOMENTS,
-    Function.LAYERNORM,
-)
-"""Functions that use the statistics of rows, whatever their settings."""
-
 _BUCKET: Final = 64
 """Rows whose readers are looked for together."""
 _FEW: Final = 64
@@ -197,7 +185,7 @@ def _transform(op: Transform, dim: int) -> Accesses:
         reads += _blocks(op.residual)
     reads += [(Space.PARAMETERS, a, a + n) for a, n in op.parameter_rows(dim)]
     writes = [rows for target in op.targets for rows in _blocks(target)]
-    if op.function in _ROW_FUNCTIONS or op.settings.get("moments"):
+    if op.uses_statistics:
         slot = op.settings.get("statistics", 0)
         writes.append((_STATISTICS, slot, slot + op.source.rows))
     return Accesses(tuple(reads), tuple(writes))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-from celosia.isa.encoding import Function
+from celosia.isa.functions.table import FUNCTIONS, Function
 from celosia.sw.ir.program import Load, Op, Products, Store, Transform, Unit
 from celosia.sw.planning.extents import tiles
 
@@ -30,15 +30,6 @@ share banks with all else."""
 _DRAIN_CYCLES: Final = 4
 """Cycles from one transform of a drain to the next, for each row and tile of columns: the queues
 that its stores wait in are short."""
-_AT_ONCE: Final = (
-    Function.MAXIMUM,
-    Function.SUM,
-    Function.EXPONENT,
-    Function.PROBABILITY,
-)
-"""Functions whose results the next products or transforms wait for."""
-
-
 _NORMS: Final = (Function.MOMENTS, Function.LAYERNORM)
 
 
@@ -78,7 +69,8 @@ class _Step:
     @property
     def run(self) -> tuple[str, int]:
         """What it has in common with those that it is one of: drains, or the rows normalized."""
-        if not isinstance(self.op, Transform) or self.op.function in _AT_ONCE:
+        # The next products or transforms wait for what becomes of scores.
+        if not isinstance(self.op, Transform) or FUNCTIONS[self.op.function].scores:
             return "at once", 0
         return ("norm", self.op.settings["statistics"]) if self.is_norm else ("drain", 0)
 

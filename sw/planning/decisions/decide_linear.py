@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any, Final
 
-from celosia.sw.ir.graph import AddResidual, MatMul, Softmax, Sums, Transform, View
+from celosia.sw.ir.graph import AddResidual, MatMul, Softmax, Sums, Transform
 from celosia.sw.planning.decisions.decide_norm import NormDecision
 from celosia.sw.planning.decisions.decided import Decided
 from celosia.sw.planning.extents import even_sizes, tiles
@@ -16,6 +16,7 @@ from celosia.sw.planning.forms.stages import (
     SumsDrain,
     TailPart,
 )
+from celosia.sw.planning.rules.linear import parameter_kinds
 
 __all__ = ["decide_linear"]
 
@@ -103,11 +104,10 @@ def _drain(op: MatMul | Transform, rows: int, blocks: int, decided: Decided) -> 
         ring = places.beside(residuals)
         added = rows * decided.bytes(op.finish.residual)
         limits.append(max(1, places.rows(residuals) // added))
-    columns = op.bias is not None or isinstance(getattr(op.finish, "scale", None), View)
     return SumsDrain(
         tiles=min(places.drain_tiles(ring, rows * size), *limits),
         results=ring,
-        parameters="columns" if columns else "",
+        parameters="columns" if parameter_kinds(op) else "",
         residuals=residuals,
     )
 

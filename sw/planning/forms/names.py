@@ -14,25 +14,16 @@ _NAMELESS: Final = (int, float, bool, NoneType, ...)
 
 def names_in(value: Any) -> list[str]:
     """All names in `value`, a part of a plan: its strings, but for words of a fixed set."""
-    found: list[str] = []
-    _gather(value, found)
-    return found
+    if isinstance(value, str):
+        return [value]
+    kind = type(value)
+    parts = value if kind is tuple else (getattr(value, name) for name in _fields(kind))
+    return [name for part in parts for name in names_in(part)]
 
 
 def rings_in(value: Any, plan: Plan) -> list[str]:
     """The rings of `plan` that a part of it names, in the order of the alphabet."""
     return sorted({name for name in names_in(value) if name in plan.rings})
-
-
-def _gather(value: Any, found: list[str]) -> None:
-    if isinstance(value, str):
-        found.append(value)
-    elif isinstance(value, tuple):
-        for each in value:
-            _gather(each, found)
-    else:
-        for name in _fields(type(value)):
-            _gather(getattr(value, name), found)
 
 
 @cache

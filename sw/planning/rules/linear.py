@@ -18,7 +18,7 @@ from celosia.sw.planning.forms.stages import LinearStage, SumsDrain
 from celosia.sw.planning.rules.common import Rule, StageRules
 from celosia.sw.planning.rules.norm import norm_rules
 
-__all__ = ["drain_rules", "linear_rules", "mvout_finishes"]
+__all__ = ["drain_rules", "linear_rules", "mvout_finishes", "parameter_kinds"]
 
 
 def linear_rules(
@@ -88,6 +88,11 @@ def mvout_finishes(op: MatMul | Transform, out: str) -> bool:
             return False
 
 
+def parameter_kinds(op: MatMul | Transform) -> int:
+    """Kinds of parameters that a drain of `op` takes: a bias, and scales of columns."""
+    return (op.bias is not None) + isinstance(getattr(op.finish, "scale", None), View)
+
+
 def drain_rules(
     drain: SumsDrain,
     op: MatMul | Transform,
@@ -111,7 +116,7 @@ def drain_rules(
     most = min(drain.tiles, tiles)
     results = rows * rules.blocks(op.out, most)
     yield from rules.fits("results-fit", drain.results, "scratchpad", results)
-    kinds = (op.bias is not None) + isinstance(getattr(op.finish, "scale", None), View)
+    kinds = parameter_kinds(op)
     legal = bool(drain.parameters) == bool(kinds or biased)
     yield "parameters", legal, f"ring {drain.parameters!r}, but {kinds} kinds of parameters"
     yield from rules.parameters(drain.parameters, kinds, most)
