@@ -23,6 +23,7 @@ from celosia.sw.planning.forms.spills import with_spills
 from celosia.sw.planning.rules.verify import verify_plan
 from celosia.sw.scheduling.by_need import schedule_by_need
 from celosia.sw.scheduling.expansion.expand import expand
+from celosia.sw.scheduling.memory.check_scratch import check_scratch
 from celosia.sw.scheduling.memory.reuse import plan_memory
 from celosia.sw.scheduling.schedule import schedule
 from celosia.sw.timeline.graphs import GraphCycles
@@ -99,10 +100,11 @@ class Schedule(Pass):
 
 
 def _check_program(compiled: CompiledGraph) -> None:
-    graph, ops = compiled.graph, (written.op for written in compiled.ops)
+    graph, ops = compiled.graph, [written.op for written in compiled.ops]
     known = [*graph.inputs, *graph.constants]
     try:
         program_verify.verify(ops, compiled.config, graph.tensors, known, graph.appended)
+        check_scratch(ops, graph.tensors, compiled.config)
     except ValueError as error:
         raise AssertionError(f"graph {graph.name}: lowered to a wrong program: {error}") from error
 

@@ -2,9 +2,9 @@
 
 Rows exist.  What an operation reads stands there as one operation has left it; what an operation
 has made is used before its rows are.  Products continue the sums in their rows.  Statistics are
-complete when they are used.  Every element of a tensor is stored once (of scratch tensors, again
-when nobody needs it), and loads come after the stores of what they read.  Of causal scores, those
-that the mask hides need not be there.
+complete when they are used.  Every element of a tensor is stored once (of scratch tensors, again:
+`celosia.sw.scheduling.memory.check_scratch` says when), and loads come after the stores of what
+they read.  Of causal scores, those that the mask hides need not be there.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,7 +27,6 @@ from celosia.sw.ir.program import (
     Transform,
 )
 from celosia.sw.ir.program_rows import MadeRows
-from celosia.sw.ir.scratch_verify import ScratchChecker
 
 __all__ = ["verify"]
 
@@ -104,7 +103,7 @@ class _Checker:
             config.dim, self.local[Space.SCRATCHPAD], self.local[Space.ACCUMULATOR]
         )
         self.slots = _Slots(config.statistics_rows)
-        self.scratch = ScratchChecker(config, tensors)
+        self.scratch = {name for name, tensor in tensors.items() if tensor.scratch}
         self.stored: dict[str, np.ndarray] = {}
         """The number of the store of each element of a tensor, from 1 on; 0: none so far, -1: it
         has a value, and is not to be stored."""
@@ -118,7 +117,6 @@ class _Checker:
             self.stored[view.tensor][view.slices] = 0
 
     def take(self, op: Op) -> None:
-        self.scratch.take(op)
         match op:
             case Load():
                 self._read_memory(op.view, op.after)
@@ -141,7 +139,7 @@ class _Checker:
             for number in rows.unused:
                 raise ValueError(f"nobody has used what is made by {rows.ops[number]}")
         for name, elements in self.stored.items():
-            if not elements.all() and name not in self.scratch.names:
+            if not elements.all() and name not in self.scratch:
                 raise ValueError(f"{name}: not all of it is stored")
 
     # Local rows.
@@ -212,7 +210,7 @@ class _Checker:
             raise ValueError(f"{view} is given")
         self.stores += 1
         numbers = self._elements(view)
-        if numbers.any() and view.tensor not in self.scratch.names:
+        if numbers.any() and view.tensor not in self.scratch:
             raise ValueError(f"{view} is stored a second time")
         numbers[...] = self.stores
 
@@ -227,7 +225,7 @@ class _Checker:
             if not numbers.all():
                 raise ValueError(f"{view} is loaded before it is stored")
             last = int(numbers.max())
-            if view.tensor not in self.scratch.names:
+            if view.tensor not in self.scratch:
                 self.complete[view] = last
         if last > after:
             raise ValueError(f"waits for {after} stores, not for {last}")

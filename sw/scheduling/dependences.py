@@ -58,14 +58,18 @@ def accesses(op: Op, dim: int) -> Accesses:
 
 
 def dependences(
-    ops: Sequence[Op], config: AcceleratorConfig, moving: Collection[str] = ()
+    ops: Sequence[Op],
+    config: AcceleratorConfig,
+    moving: Collection[str] = (),
+    *,
+    by_hardware: bool = False,
 ) -> list[tuple[int, ...]]:
     """The indices of the operations before each one that must stay before it.
 
     Only the nearest ones are named, and of the products that read a row since it was written only
     the last: no schedule changes the order of products.  Any load of the tensors `moving` reads
     what was stored to them (`Graph.moving`).  What is stored a second time comes behind the loads
-    of what was there.
+    of what was there, but not `by_hardware`, which would not wait for that.
     """
     known = {
         Space.SCRATCHPAD: _Rows(config.scratchpad_rows),
@@ -90,7 +94,7 @@ def dependences(
                 needs |= stored.numbers(op.view)
                 loaded.add(op.view, index)
             case Store():
-                needs |= loaded.numbers(op.view)
+                needs |= set() if by_hardware else loaded.numbers(op.view)
                 stored.add(op.view, index)
             case _:
                 pass

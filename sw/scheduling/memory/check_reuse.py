@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.sw.ir.graph import Graph
-from celosia.sw.ir.program import Op, Unit
-from celosia.sw.scheduling.memory.order import Access, before, stored_and_loaded
+from celosia.sw.ir.program import Op
+from celosia.sw.scheduling.memory.order import Access, before, loads_over, stored_and_loaded
 
 __all__ = ["check_reuse", "sharing"]
 
@@ -35,13 +35,13 @@ def check_reuse(
     pairs = list(sharing(graph, addresses))
     if not pairs:
         return
-    order = before(ops, config, graph.moving)
+    over = loads_over(ops, before(ops, config, graph.moving))
     accesses: dict[str, list[Access]] = {name: [] for name in addresses}
     for access in stored_and_loaded(ops):
         accesses[access.view.tensor].append(access)
     for pair in pairs:
         older, newer = sorted(pair, key=lambda name: _first(accesses[name], name, graph))
-        _check_pair(older, newer, graph, accesses, ops, order)
+        _check_pair(older, newer, graph, accesses, over)
 
 
 def _first(accesses: Sequence[Access], name: str, graph: Graph) -> int:
@@ -55,8 +55,7 @@ def _check_pair(
     newer: str,
     graph: Graph,
     accesses: Mapping[str, Sequence[Access]],
-    ops: Sequence[Op],
-    order: Sequence[tuple[int, ...]],
+    over: Sequence[int],
 ) -> None:
     place = f"graph {graph.name}: {older} and {newer} share bytes"
     wanted = {*graph.outputs, *graph.constants}
@@ -74,23 +73,8 @@ def _check_pair(
     loads = [access for access in accesses[older] if not access.stores]
     if loads:
         last = max(loads, key=lambda access: access.number)
-        if not _follows(first.index, last.index, ops, order):
+        if over[first.number - 1] < last.number:
             raise ValueError(
                 f"{place}, but nothing lets store {first.number} of {newer} wait for load "
                 f"{last.number} of {older}"
             )
-
-
-def _follows(store: int, load: int, ops: Sequence[Op], order: Sequence[tuple[int, ...]]) -> bool:
-    """Whether a store begins only when a load is over: it, or a later load, comes before it."""
-    seen: set[int] = set()
-    waiting = [store]
-    while waiting:
-        index = waiting.pop()
-        if index < load or index in seen:
-            continue
-        seen.add(index)
-        if ops[index].unit is Unit.LOAD:
-            return True
-        waiting.extend(order[index])
-    return False

@@ -54,7 +54,8 @@ def before(
     """
     found: list[tuple[int, ...]] = []
     last: dict[Unit, int] = {}
-    for index, (op, needs) in enumerate(zip(ops, dependences(ops, config, moving), strict=True)):
+    needed = dependences(ops, config, moving, by_hardware=True)
+    for index, (op, needs) in enumerate(zip(ops, needed, strict=True)):
         found.append((*needs, last[op.unit]) if op.unit in last else needs)
         last[op.unit] = index
     return found
