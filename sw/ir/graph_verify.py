@@ -4,7 +4,7 @@ import numpy as np
 
 from celosia.sw.ir.graph import TYPES, Graph, Op, Tensor, View
 from celosia.sw.ir.graphs.operator import Rules
-from celosia.sw.ir.matmul import MAX_EXTENT
+from celosia.sw.ir.graphs.tensors import MAX_EXTENT
 
 __all__ = ["verify"]
 

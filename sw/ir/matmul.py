@@ -1,14 +1,12 @@
 """The matrix product as a problem: shapes, element types and what happens on the way out."""
 
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
-__all__ = ["MAX_EXTENT", "MatMul", "verify"]
+from celosia.sw.ir.graphs.tensors import MAX_EXTENT
 
-MAX_EXTENT: Final = 1 << 24
-"""Largest M, N or K: every stride in bytes stays below 2^32."""
+__all__ = ["MatMul", "verify"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,10 +6,12 @@ from typing import Final
 
 import numpy as np
 
-__all__ = ["TYPES", "Scale", "Tensor", "View"]
+__all__ = ["MAX_EXTENT", "TYPES", "Scale", "Tensor", "View"]
 
 TYPES: Final = ("int8", "uint8", "int16", "int32", "float32")
 """Element types; float32 is for scales alone."""
+MAX_EXTENT: Final = 1 << 24
+"""The most rows or columns: every stride in bytes stays below 2^32."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from celosia.sw.ir.matmul import MAX_EXTENT, MatMul, verify
+from celosia.sw.ir.graphs.tensors import MAX_EXTENT
+from celosia.sw.ir.matmul import MatMul, verify
 
 
 def test_shapes_follow_from_the_form():
