@@ -38,12 +38,7 @@ class Prediction:
     cycles: int
     array_cycles: int
     """Cycles in which the array takes rows, or weights of short products."""
-    start_cycles: int
-    """Cycles before the first product."""
-    end_cycles: int
-    """Cycles after the last product."""
     read_bytes: int
-    write_bytes: int
 
 
 def product_cycles(rows: int, config: AcceleratorConfig) -> int:
@@ -87,8 +82,8 @@ class _Model:
     def predict(self) -> Prediction:
         blocks = list(self._blocks())
         followed = blocks[:FOLLOWED_BLOCKS]
-        start = self._start()
-        clocks = _Clocks(self.config, self.stage, start + self.timing.latency, self.k_tiles)
+        start = self._start() + self.timing.latency
+        clocks = _Clocks(self.config, self.stage, start, self.k_tiles)
         ends = [clocks.follow(block) for block in followed]
         rest = sum(block.work for block in blocks[FOLLOWED_BLOCKS:])
         if rest:
@@ -99,10 +94,7 @@ class _Model:
         return Prediction(
             cycles=round(cycles),
             array_cycles=round(sum(block.work for block in blocks)),
-            start_cycles=round(start),
-            end_cycles=round(cycles - clocks.array - rest),
             read_bytes=sum(block.load.bytes for block in blocks),
-            write_bytes=self.traffic.stored_bytes(self.op.out.rows, self.op.out.cols),
         )
 
     def _blocks(self) -> Iterator[_Block]:

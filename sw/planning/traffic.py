@@ -55,10 +55,6 @@ class Bursts:
         cycles = sum(self._burst(burst, size) for burst in cut(size, MAX_REQUEST_BYTES))
         return Move(size, cycles, 1)
 
-    def stored_bytes(self, rows: int, columns: int) -> int:
-        """Bytes of `columns` columns of `rows` rows of C."""
-        return rows * columns * self._element(self.op.out)
-
     def store_cycles(self, rows: int, columns: int, together: int) -> float:
         """Cycles in which `columns` columns of C leave, `together` tiles at once.
 

@@ -1,6 +1,6 @@
 """Lives of tensors in memory, in stores of the program: when each one's bytes are its own."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from celosia.isa.config import AcceleratorConfig
@@ -9,7 +9,7 @@ from celosia.sw.ir.graph import Graph, Tensor
 from celosia.sw.ir.program import Op
 from celosia.sw.scheduling.memory.order import Access, before, loads_over, stored_and_loaded
 
-__all__ = ["Life", "largest_live_sum", "largest_sum", "lives"]
+__all__ = ["Life", "largest_live_sum", "lives"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,14 +51,6 @@ def lives(
             yield Life(name=tensor.name, size=_aligned(tensor), begin=begin, end=end)
 
 
-def largest_sum(lives: Collection[Life]) -> int:
-    """The most bytes that lives need at once."""
-    return max(
-        (sum(life.size for life in lives if life.begin <= t < life.end) for t in _times(lives)),
-        default=0,
-    )
-
-
 def largest_live_sum(ops: Sequence[Op], graph: Graph, tensors: Sequence[Tensor]) -> int:
     """The most bytes of tensors with a life that are ever between first and last access.
 
@@ -76,10 +68,6 @@ def largest_live_sum(ops: Sequence[Op], graph: Graph, tensors: Sequence[Tensor])
         live += change
         most = max(most, live)
     return most
-
-
-def _times(lives: Collection[Life]) -> set[int]:
-    return {life.begin for life in lives}
 
 
 def _by_tensor(ops: Sequence[Op]) -> Mapping[str, list[Access]]:

@@ -10,7 +10,7 @@ from celosia.sw.ir.program import Op
 from celosia.sw.passes.place_tensors import place_tensors
 from celosia.sw.scheduling.memory.check_reuse import check_reuse, sharing
 from celosia.sw.scheduling.memory.fit import fit
-from celosia.sw.scheduling.memory.lives import largest_live_sum, largest_sum, lives
+from celosia.sw.scheduling.memory.lives import largest_live_sum, lives
 
 __all__ = ["MemoryPlan", "plan_memory"]
 
@@ -28,8 +28,6 @@ class MemoryPlan:
     """Bytes that all other tensors would take one behind the other."""
     peak: int
     """Bytes that they take."""
-    ordered_sum: int
-    """The most bytes of them that hardware does not keep apart in time: `peak` cannot be less."""
     live_sum: int
     """The most bytes between first and last access, if one operation came after the other."""
     gone: frozenset[str]
@@ -68,7 +66,6 @@ def plan_memory(
         fixed=start - base,
         dense=sum(life.size for life in found),
         peak=peak,
-        ordered_sum=largest_sum(found),
         live_sum=largest_live_sum(ops, graph, tensors),
         gone=frozenset(min(pair, key=begins.__getitem__) for pair in pairs),
     )

@@ -50,8 +50,7 @@ def test_array_cycles_and_bytes_are_those_of_the_program(data):
     assert found.read_bytes == read or (
         only_stage(plan).outer == "cols" and found.read_bytes < read
     )
-    assert found.write_bytes == problem.m * problem.n * problem.c_bytes
-    assert found.cycles >= max(found.array_cycles, found.start_cycles + found.end_cycles)
+    assert found.cycles >= found.array_cycles
 
 
 @pytest.mark.parametrize(

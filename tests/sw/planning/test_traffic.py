@@ -60,8 +60,3 @@ def test_transposed_weights_move_in_rows_of_memory():
 @pytest.mark.parametrize(("scale", "cycles"), [(1.0, 32 * 8), (None, 32 * 8 * 4)])
 def test_results_leave_a_row_per_cycle_if_the_bus_can_follow(scale, cycles):
     assert traffic(MatMul(m=64, n=128, k=64, scale=scale)).store_cycles(32, 128, 8) == cycles
-
-
-@pytest.mark.parametrize(("scale", "size"), [(1.0, 1), (None, 4)])
-def test_stored_bytes_are_those_of_the_elements(scale, size):
-    assert traffic(MatMul(m=8, n=16, k=16, scale=scale)).stored_bytes(3, 5) == 15 * size

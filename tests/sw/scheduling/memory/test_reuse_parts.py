@@ -7,7 +7,7 @@ from celosia.isa.presets import resolve_config
 from celosia.sw.ir.graph import Graph, Tensor, View
 from celosia.sw.ir.program import Load, LocalRows, Op, Space, Store
 from celosia.sw.scheduling.memory.check_reuse import check_reuse
-from celosia.sw.scheduling.memory.lives import Life, largest_sum
+from celosia.sw.scheduling.memory.lives import Life
 from celosia.sw.scheduling.memory.order import Access, stored_and_loaded
 
 TINY = resolve_config("tiny")
@@ -30,13 +30,6 @@ def load(name: str) -> Load:
 def test_lives_meet_if_one_begins_before_the_other_ends(gap):
     one, other = life("one", 64, 2, 5), life("other", 64, 5 + gap, 9)
     assert one.meets(other) == other.meets(one) == (gap < 0)
-
-
-def test_the_largest_sum_is_that_of_the_busiest_time():
-    found = [life("a", 64, 0, 3), life("b", 128, 1, 2), life("c", 256, 3, 5), life("d", 32, 4, 6)]
-    assert largest_sum(found) == 288
-    assert largest_sum(found[:2]) == 192
-    assert largest_sum([]) == 0
 
 
 def test_accesses_are_numbered_among_loads_and_among_stores():
