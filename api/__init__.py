@@ -24,6 +24,7 @@ def compile(
     calibration: "str | Path | Mapping[str, NDArray[Any]] | None" = None,
     sizes: Mapping[str, int] | None = None,
     set_input: Mapping[str, float] | None = None,
+    per_tensor: bool = False,
     simulator: str = "verilator",
 ) -> "CompiledModel":
     """An ONNX file, quantized for a configuration: a function of NumPy arrays, run on a device.
@@ -31,9 +32,10 @@ def compile(
     `calibration` is an .npz file, or arrays by the names of the model's inputs, with one axis of
     samples before the shape of the input; None: random samples, which `report` says.  `sizes` binds
     what the file leaves open, by the names of sizes or as ``input.axis``; `set_input` makes inputs
-    constants, with one number in all of their elements.  `preset` is a name or a .toml file,
-    `overrides` change its parameters, each as ``key=value``; `simulator` is ``verilator``,
-    ``amaranth`` or ``functional``.
+    constants, with one number in all of their elements.  `per_tensor`, products have one scale, as
+    an accelerator without a normalization unit needs them; `report` says what that costs.  `preset`
+    is a name or a .toml file, `overrides` change its parameters, each as ``key=value``; `simulator`
+    is ``verilator``, ``amaranth`` or ``functional``.
 
     Raises `ValueError` for what cannot be compiled, with the node, the rule and the place.
     """
@@ -45,5 +47,11 @@ def compile(
     options = RunOptions(workload=str(model), target=target)
     found = Path(calibration) if isinstance(calibration, str) else calibration
     fixed = {name: str(number) for name, number in (set_input or {}).items()}
-    job = ModelRun(path=Path(model), sizes=sizes or {}, calibration=found, fixed=fixed)
+    job = ModelRun(
+        path=Path(model),
+        sizes=sizes or {},
+        calibration=found,
+        per_tensor=per_tensor,
+        fixed=fixed,
+    )
     return compile_model(job, options)

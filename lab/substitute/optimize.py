@@ -27,6 +27,7 @@ from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.graph_interpret import Array, interpret
 from celosia.sw.quantize.graphs.calibrate import calibrate
 from celosia.sw.quantize.graphs.quantized import QuantizedGraph, instantiate
+from celosia.sw.quantize.ranges import Clip
 from celosia.sw.rewriting.engine import exhaust
 
 __all__ = [
@@ -203,17 +204,19 @@ def optimize_model(
     *,
     way: Way = "search",
     said: Mapping[str, tuple[float, float]] | None = None,
+    clip: Clip = "error",
     progress: Progress = lambda examined, best: None,
 ) -> OptimizedModel:
     """A float graph behind `recognize`, rewritten on both levels; calibrated on `samples`.
 
-    Tensors in `said` have these ranges instead of what the samples show.
+    Tensors in `said` have these ranges instead of what the samples show; `clip` is the criterion by
+    which values of 8 bits are clipped.
 
     Raises `GraphError` for samples that do not fit, and `ValueError` for a graph that is not
     quantized.
     """
     floats = optimize_floats(graph, costs, way=way, progress=progress)
-    formats = calibrate(lambda _: floats.graph, samples, ranges=said)
+    formats = calibrate(lambda _: floats.graph, samples, ranges=said, clip=clip)
     model = instantiate(floats.graph, formats)
     segments = tuple(
         optimize_integers(segment.graph, costs, way=way, progress=progress)

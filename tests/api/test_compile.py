@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from functools import partial
 
 import jsonschema
 import numpy as np
@@ -12,6 +13,7 @@ from celosia.lab.exports.catalog import EXPORTS
 from celosia.lab.exports.writing.size import SMALL
 from tests.support.command_line import SCHEMA
 from tests.support.faulty_devices import Idle, Stopping
+from tests.support.plain_models import save_perceptron
 from tests.sw.frontend.importer.models import floats
 from tests.sw.frontend.importer.source.test_fixed import branching
 
@@ -122,3 +124,13 @@ def test_importing_celosia_imports_nothing_else():
     code = "import celosia, sys; print([name for name in sys.modules if 'celosia.' in name])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_model_for_stores_alone_has_one_scale_and_says_what_that_costs(tmp_path):
+    save_perceptron(tmp_path / "m.onnx")
+    compiled = partial(celosia.compile, preset="gemmini4", simulator="functional")
+    with pytest.raises(ValueError, match=r"m.onnx: between \(Relu\): requantize .* --per-tensor"):
+        compiled(tmp_path / "m.onnx")
+    model = compiled(tmp_path / "m.onnx", per_tensor=True)
+    model(np.zeros((16, 24), np.float32))
+    assert any("that costs" in note for note in model.report()["notes"])

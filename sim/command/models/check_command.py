@@ -88,6 +88,8 @@ def check(
     console = table_console(STANDARD_OUTPUT if texts else json)
     placed = Placed(found, placement, time)
     show_check(console, imported, placed, every=every)
+    if per_tensor:
+        console.print("note: run and build say what one scale costs: it takes calibration data")
     if recognized_model is not None:
         for text_of_refusal in refusal_notes(recognized_model.refusals):
             console.print(f"note: {text_of_refusal}", markup=False)

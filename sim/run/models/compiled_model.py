@@ -10,6 +10,7 @@ from celosia.sim.run.models.model_outcome import ModelOutcome
 from celosia.sim.run.models.model_run import ModelRunner
 from celosia.sim.run.options.options import RunOptions
 from celosia.sim.support.problems import InputError
+from celosia.sim.workloads.models.per_tensor import check_unit
 from celosia.sim.workloads.models.prepare import ModelRun, Prepared, prepare
 
 __all__ = ["CompiledModel", "compile_model"]
@@ -17,7 +18,9 @@ __all__ = ["CompiledModel", "compile_model"]
 
 def compile_model(job: ModelRun, options: RunOptions) -> "CompiledModel":
     """Import and quantize a model.  Raises `InputError` and `ImportProblem`."""
-    return CompiledModel(prepare(job, options.target.timing.seed), options)
+    prepared = prepare(job, options.target.timing.seed)
+    check_unit(job.path.name, prepared.model, options.target.config)
+    return CompiledModel(prepared, options)
 
 
 class CompiledModel:

@@ -89,7 +89,10 @@ class Prepared:
 def prepare(job: ModelRun, seed: int, tell: Progress = silent) -> Prepared:
     """Import and quantize a model.  Raises `InputError` and `ImportProblem`."""
     if job.costs is not None and job.per_tensor:
-        raise InputError("--per-tensor: not with --optimize, which rewrites for the unit's scales")
+        raise InputError(
+            "--per-tensor: not with --optimize, whose costs and rules are those of a scale for "
+            "each column, which only a normalization unit applies"
+        )
     if job.costs is None:
         (prepared,) = prepare_profiles(job, [job.sizes], seed, tell)
         return prepared
@@ -101,6 +104,7 @@ def prepare(job: ModelRun, seed: int, tell: Progress = silent) -> Prepared:
             samples,
             job.costs,
             said=source.models[0].said,
+            clip=job.clip,
             progress=search_progress(tell),
         )
     recognized = replace(source.models[0].recognized, graph=done.floats.graph)

@@ -16,6 +16,7 @@ from celosia.lab.substitute.optimize import (
     optimize_model,
 )
 from celosia.lab.substitute.rules import RULES
+from celosia.sim.workloads.models.prepare import ModelRun, prepare
 from celosia.sw.compiler.choose import choices_by_rows
 from celosia.sw.compiler.costs import Costs, host_cycles
 from celosia.sw.compiler.passes import predict
@@ -26,6 +27,7 @@ from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.models.cases import attention_case
 from celosia.sw.quantize.graphs.quantized import run_model
 from celosia.sw.quantize.graphs.sketch import sketch
+from tests.support.plain_models import save_perceptron
 from tests.support.rewritable import rewritable_graph
 
 TINY = resolve_config("tiny")
@@ -94,3 +96,29 @@ def test_a_rewritten_model_is_as_near_to_its_float_graph(make, tokens, costs):
     expected = run_model(optimize_model(graph, samples, costs, way="greedy").model, samples[0])
     for name, value in outputs.items():
         assert np.abs(value - expected.outputs[name]).max() <= 0.2 * np.abs(value).max()
+
+
+def test_a_rewritten_model_is_clipped_as_it_is_asked_for(costs):
+    """Its formats are those of the graph that was found, by the same criterion."""
+    graph = recognize(twins(replace(SIZES, tokens=3))).graph
+    samples = [random_inputs(graph, [], seed) for seed in range(3)]
+    usual, again, other = (
+        [each.graph.tensors for each in found.model.segments]
+        for clip in ("error", "error", "minmax")
+        for found in [optimize_model(graph, samples, costs, way="greedy", clip=clip)]
+    )
+    assert usual == again != other
+
+
+def test_the_criterion_of_a_run_is_that_of_its_rewriting(tmp_path, monkeypatch, costs):
+    given = {}
+
+    def rewrite(*_, **options):
+        given.update(options)
+        raise ValueError("that is all")
+
+    monkeypatch.setattr("celosia.sim.workloads.models.prepare.rewriting", lambda level: rewrite)
+    save_perceptron(tmp_path / "m.onnx")
+    with pytest.raises(ValueError, match="that is all"):
+        prepare(ModelRun(tmp_path / "m.onnx", {}, clip="minmax", costs=costs), 0)
+    assert given["clip"] == "minmax"

@@ -90,6 +90,8 @@ def test_a_saved_model_has_one_scale(tmp_path):
 def test_what_is_the_hosts_is_said_before_it_runs(tmp_path):
     save_perceptron(tmp_path / "m.onnx", "HardSwish")
     text = " ".join(right("check", "m.onnx", "--per-tensor").output.split())
+    assert "note: run and build say what one scale costs" in text
+    assert "what one scale costs" not in right("check", "m.onnx").output
     assert "1 node on the host: 1 as stores finish no more than products with a ReLU" in text
 
 
