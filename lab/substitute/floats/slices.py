@@ -32,9 +32,13 @@ def find_late_slices(reader: Reader) -> Iterator[Match]:
 
 
 def _cuts_rows(reader: Reader, node: Node, inner: Node) -> bool:
-    """Whether a slice leaves the last axis whole, and operands behind the first have no rows."""
+    """Whether a slice leaves the last axis, of all that is a row, whole, and nothing else has rows.
+
+    The operands behind the first are those without rows; an operator's `axis` is the last one.
+    """
     shared = all(reader.type(name).rank <= 2 for name in inner.inputs[1:])
-    return shared and inner.type.rank > 1 and node.type.shape[-1] == inner.type.shape[-1]
+    whole, last = node.type.shape[-1] == inner.type.shape[-1], inner.type.rank - 1
+    return shared and whole and last > 0 and inner.attributes.get("axis", last) in {-1, last}
 
 
 def _each(node: Node, inner: Node) -> Build:
