@@ -10,6 +10,7 @@ from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.frontend.visible_rows import interpret_visibly
 
 TEXTS, TOKENS, WIDTH = 2, 6, 8
+HEADS = TensorType("float32", (TEXTS, 2, TOKENS, WIDTH))
 MASK = np.array([[1, 1, 1, 1, 0, 0], [1, 1, 1, 1, 1, 1]])
 
 
@@ -98,9 +99,8 @@ def test_nobody_is_hidden_where_everybody_is():
 def attention(bias, causal, cross=False):
     """Attention of two heads that was recognized, with what `bias` makes of the mask."""
     builder = GraphBuilder("attention")
-    kind = TensorType("float32", (TEXTS, 2, TOKENS, WIDTH))
-    x = builder.input("x", kind)
-    keys = builder.input("source", kind) if cross else x
+    x = builder.input("x", HEADS)
+    keys = builder.input("source", HEADS) if cross else x
     mask = builder.input("mask", TensorType("int64", (TEXTS, TOKENS)))
     fixed = {"scale": 0.5, "causal": causal, "first_query": 0}
     y = builder.op("attention", x, keys, keys, bias(builder, mask), **fixed)
@@ -112,14 +112,14 @@ def by_heads(builder, mask):
     return builder.op("reshape", additive(builder, mask, -1e4), shape=(TEXTS, 1, 1, TOKENS))
 
 
-def run(graph, mask):
+def run(graph, mask, **more):
     random = np.random.default_rng(2)
     drawn = {
         name: random.standard_normal(kind.shape).astype(np.float32)
         for name, kind in graph.inputs.items()
         if kind.is_float
     }
-    _, rows = interpret_visibly(graph, {**drawn, "mask": mask})
+    _, rows = interpret_visibly(graph, {**drawn, **more, "mask": mask})
     return rows["y"].visible
 
 
@@ -149,6 +149,30 @@ def test_padding_that_looks_at_everything_shows_nothing():
 
 def test_keys_of_another_sequence_hide_no_rows_of_this_one():
     assert run(attention(by_heads, False, cross=True), MASK).all()
+
+
+@pytest.mark.parametrize(
+    ("kind", "op"),
+    [
+        (TensorType("float32", (1,)), "mul"),  # A factor for all tokens.
+        (TensorType("int64", (TOKENS,)), "add"),  # Positions, of as many as there are tokens.
+    ],
+)
+def test_what_two_sequences_share_beside_tokens_does_not_make_them_one(kind, op):
+    builder = GraphBuilder("shared")
+    names = builder.input("x", HEADS), builder.input("source", HEADS)
+    both = builder.input("both", kind)
+
+    def with_both(name):
+        column = builder.op("cast", both, to="float32")
+        return builder.op(op, name, builder.op("reshape", column, shape=(*kind.shape, 1)))
+
+    x, source = map(with_both, names)
+    mask = builder.input("mask", TensorType("int64", (TEXTS, TOKENS)))
+    fixed = {"scale": 0.5, "causal": False, "first_query": 0}
+    y = builder.op("attention", x, source, source, by_heads(builder, mask), **fixed)
+    graph = builder.finish({"y": builder.op("neg", y)})
+    assert run(graph, MASK, both=np.ones(kind.shape, kind.dtype)).all()
 
 
 def test_layers_that_were_recognized_hide_the_same():

@@ -53,6 +53,16 @@ def test_the_longest_of_a_unit():
     ]
 
 
+@pytest.mark.parametrize("numbers", [(3, 2.0), (3,)])
+def test_of_paths_that_are_as_long_the_first_one_stands_for_the_unit(numbers):
+    paths = {
+        f"top.accelerator.decoder{below}": RegisterPath(*names, *numbers)
+        for below, *names in (("", "a", "b"), (".unit", "c", "d"))
+    }
+    (found,) = by_unit(paths)
+    assert (found.module, found.path.begin) == ("accelerator.decoder", "a")
+
+
 def test_levels_decide_where_there_is_no_time():
     short, long = RegisterPath("a", "b", 3), RegisterPath("c", "d", 9)
     (found,) = by_unit({"top.accelerator.decoder": long, "top.accelerator.decoder.unit": short})
