@@ -30,6 +30,7 @@ from celosia.isa.encoding import (
 )
 from celosia.isa.encoding.fields import Kind
 from celosia.isa.encoding.gemmini_loops import LOOP_CONV_CONFIGS
+from celosia.isa.encoding.tokens import TokenWait
 
 every_instruction = pytest.mark.parametrize("instruction", INSTRUCTIONS.values(), ids=INSTRUCTIONS)
 
@@ -222,3 +223,8 @@ def test_a_malformed_ring_entry_is_refused(funct, zero):
 @given(value=st.floats(width=32, allow_nan=False))
 def test_float_bits_are_those_of_the_float(value):
     assert struct.unpack("<f", struct.pack("<I", float_bits(value)))[0] == value
+
+
+def test_a_load_that_waits_tells_its_token_and_how_far_it_is():
+    text = TokenWait(token=3, count=1200).describe(1001)
+    assert text == "load waits for token 3: 1,001 of 1,200 stores have finished"

@@ -3,6 +3,7 @@
 import random
 
 import pytest
+from amaranth import ResetInserter, Signal
 
 from celosia.hw.host.ring_gear import RingGear
 from celosia.isa.config import AcceleratorConfig
@@ -139,6 +140,45 @@ def test_a_bad_beat_stops_at_the_first_command_in_it(bus_bits):
     for bad in range(0, len(words), max(1, len(words) // 8)):
         beats = [{"data": word, "bad": index == bad} for index, word in enumerate(words)]
         assert stops_at(bus_bits, address, beats, 5) == (owners[bad][0], Cause.READ_RESPONSE)
+
+
+async def taken(ctx, dut, address, beats, entries):
+    """The commands that come out while a run and its beats are offered for some time."""
+    ctx.set(dut.runs.p, {"address": address, "entries": entries})
+    ctx.set(dut.runs.valid, 1)
+    ctx.set(dut.commands.ready, 1)
+    left, found = [*beats], []
+    for _ in range(8 * len(beats) + 16):
+        ctx.set(dut.beats.valid, bool(left))
+        if left:
+            ctx.set(dut.beats.p, left[0])
+        offered = dut.runs.ready, dut.beats.ready, dut.commands.valid, dut.commands.p
+        _, _, ran, took, valid, c = await ctx.tick().sample(*offered)
+        found += [Command(c.funct, c.rs1, c.rs2)] * valid
+        del left[: int(took)]
+        if ran:
+            ctx.set(dut.runs.valid, 0)
+    return found
+
+
+@every_width
+def test_behind_a_reset_nothing_is_left_of_a_bad_beat(bus_bits):
+    rng, width = random.Random(6), bus_bits // 8
+    commands = random_commands(rng, 3)
+    words, owners = beats_of(0, commands, width, rng)
+    for bad in range(min(len(words), 7)):
+        dut, reset = RingGear(configuration(bus_bits)), Signal()
+        beats = [{"data": word, "bad": index == bad} for index, word in enumerate(words)]
+
+        async def testbench(ctx, dut=dut, reset=reset, beats=beats, bad=bad):
+            assert await taken(ctx, dut, 0, beats, 3) == commands[: owners[bad][0]]
+            ctx.set(reset, 1)
+            await ctx.tick()
+            ctx.set(reset, 0)
+            good = [{"data": word, "bad": 0} for word in words]
+            assert await taken(ctx, dut, 0, good, 3) == commands
+
+        simulate(ResetInserter(reset)(dut), testbench)
 
 
 @every_width

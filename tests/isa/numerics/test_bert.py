@@ -56,3 +56,42 @@ def test_factors():
     assert inverse_sum(0, np.float32(1)) == np.inf
     assert np.isnan(inverse_sum(0, np.float32(0)))
     assert inverse_sum((1 << 24) + 1, np.float32(1)) == np.float32(127) / np.float32(1 << 24)
+
+
+ENDS = (0, 1, -1, 2, -5, 99, 1 << 15, -(1 << 16), (1 << 30) + 3, (1 << 31) - 1, -(1 << 31))
+"""Among them both ends of int32."""
+
+
+def wrapped(number: int) -> int:
+    """`number` modulo 2^32, as a signed number."""
+    return (number + (1 << 31)) % (1 << 32) - (1 << 31)
+
+
+@pytest.mark.parametrize("q", ENDS)
+def test_all_of_gelu_wraps_at_the_ends_of_int32(q):
+    for qb in ENDS:
+        for qc in ENDS:
+            least = min(wrapped(abs(q)), wrapped(-qb))
+            square = wrapped(wrapped(wrapped(least + qb) ** 2) + qc)
+            curve = wrapped(wrapped(-square if q < 0 else square) + qc)
+            assert wrapped_gelu([q], qb, qc).tolist() == [wrapped(q * curve)], (qb, qc)
+
+
+@pytest.mark.parametrize("places", [-(1 << 15), -1, 0, 1, 15, 29, 30, 31, 32, 33, (1 << 15) - 1])
+@pytest.mark.parametrize("square", [0, 7, (1 << 30) - 1, 1 << 30, (1 << 31) - 1, 1 << 31, 3 << 30])
+def test_the_exponential_shifts_by_0_to_31_places(places, square):
+    """The inverse alone says by how many, and `qc` alone what is shifted."""
+    q, qc = -1, wrapped(square)
+    found = wrapped_exponential([q], 1, qc, 0, wrapped(places << 16))
+    assert found.tolist() == [qc >> min(max(places, 0), 31)]
+
+
+@pytest.mark.parametrize("q", ENDS)
+def test_all_of_the_exponential_wraps_at_the_ends_of_int32(q):
+    for qb, qc, ln2, inverse in zip(ENDS, ENDS[1:] + ENDS[:1], ENDS[::-1], ENDS * 2, strict=False):
+        places = wrapped(wrapped(-q) * inverse) >> 16
+        base = wrapped(q + wrapped(places * ln2))
+        square = wrapped(wrapped(base + qb) ** 2 + qc)
+        expected = square >> min(max(places, 0), 31)
+        found = wrapped_exponential([q], qb, qc, ln2, inverse)
+        assert found.tolist() == [expected], (qb, qc, ln2, inverse)

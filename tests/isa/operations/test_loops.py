@@ -162,6 +162,20 @@ def test_a_body_that_ends_with_the_program_lacks_nothing():
     assert missing_commands([FENCE.encode(), repeat, FENCE.encode()], CONFIG) == (1, 1)
 
 
+@pytest.mark.parametrize("length", [1, 15, 16, 17])
+@pytest.mark.parametrize("lacking", [0, 1])
+def test_only_bodies_that_the_hardware_holds_can_lack_commands(length, lacking):
+    """16 entries hold 16 commands; a longer body is at fault, and what follows it is no part."""
+    config = resolve_config("tiny", ["loop_entries=16"])
+    body = [FENCE.encode()] * (length - lacking)
+    program = [FENCE.encode(), REPEAT.encode(count=2, length=length), *body]
+    held = length <= 16
+    assert missing_commands(program, config) == ((lacking, 1) if held and lacking else (0, 0))
+    # It is expanded exactly if nothing is missing.
+    repeated = [FENCE.encode()] * (1 + 2 * length)
+    assert (commands(program, config) == repeated) == (held and not lacking)
+
+
 def test_where_loop_ws_is_not_built_products_stay_in_one_piece():
     """And its commands come out, for the rules to refuse."""
     values = {"rows": 2, "k": 2, "pieces": 1, "columns": 2, "last_depth": 3, "last_cols": 2}

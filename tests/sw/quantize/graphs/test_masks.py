@@ -1,5 +1,7 @@
 """Integer graphs see as many keys as a run's masks show; rows that see none are 0, or a mean."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir.graph import DeferredSoftmax, DivideBySums, Mask, MatMul, Tensor
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.ir.graph_interpret import interpret
-from celosia.sw.quantize.graphs.masks import Sight, for_masks
+from celosia.sw.quantize.graphs.masks import Sight, for_masks, sights
 from celosia.sw.quantize.graphs.observe import raised
 from celosia.sw.quantize.units.segments import Segment
 from celosia.sw.quantize.units.values import Form
@@ -44,7 +46,7 @@ def test_keys_are_those_of_the_text_of_each_head():
     assert found == {"text0": Mask(causal=True), "text1": Mask(keys=TOKENS - 5, causal=True)}
 
 
-def attention(causal=False, rows=ROWS):
+def attention(causal=False, rows=ROWS, first_row=0):
     """One head, to whose scores a row of numbers is added, or one for each query."""
     builder = GraphBuilder("test")
     given = {
@@ -57,7 +59,7 @@ def attention(causal=False, rows=ROWS):
     numerators = builder.tensor(Tensor("0.numerators", "uint8", ROWS, KEYS))
     sums = builder.tensor(Tensor("0.sums", "int32", ROWS, 1))
     out = builder.tensor(Tensor("0.out", "int16", ROWS, WIDTH))
-    finish = DeferredSoftmax(STEP * 1024, sums, Mask(causal=causal))
+    finish = DeferredSoftmax(STEP * 1024, sums, Mask(causal=causal, first_row=first_row))
     row, onto = (bias, None) if rows == 1 else (None, bias)
     builder.matmul("0.scores", numerators, q, k, finish, bias=row, onto=onto, b_transposed=True)
     builder.matmul("0.context", out, numerators, v, DivideBySums(sums, 2.0**-8))
@@ -134,16 +136,45 @@ def test_a_row_for_all_queries_hides_keys_from_each():
     assert rows["0.scores", Sight.NONE] == ROWS
 
 
-def test_what_a_causal_mask_hides_is_not_seen():
-    """Queries 0 and 1 would see keys that are later; query 2 is the first that sees one."""
+@pytest.mark.parametrize("first", [0, 1, 2, 4])
+def test_what_a_causal_mask_hides_is_not_seen(first):
+    """Of keys behind the first two, queries see those up to their own place, behind others."""
     bias = np.zeros((ROWS, KEYS))
     bias[:, :2] = -np.inf
-    later = np.arange(KEYS) > np.arange(ROWS)[:, np.newaxis]
-    found, _, rows = computed(attention(causal=True), bias)
+    later = np.arange(KEYS) > np.arange(ROWS)[:, np.newaxis] + first
+    found, _, rows = computed(attention(causal=True, first_row=first), bias)
     _, wanted, _ = computed(attention(), np.where(later, -np.inf, bias))
-    assert not found[:2].any()
-    np.testing.assert_allclose(found[2:], wanted[2:], atol=0.3)
-    assert rows["0.scores", Sight.NONE] == 2
+    blind = max(0, 2 - first)
+    assert not found[:blind].any()
+    np.testing.assert_allclose(found[blind:], wanted[blind:], atol=0.3)
+    assert rows["0.scores", Sight.NONE] == blind
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("first", [0, 3])
+@pytest.mark.parametrize("keys", [None, 1, 4, KEYS])
+def test_what_each_query_sees_is_told_key_by_key(causal, first, keys):
+    random = np.random.default_rng(7)
+    bias = random.choice(
+        [0.0, -3.5, -1e8, -1e9, -np.inf], (ROWS, KEYS), p=[0.1, 0.1, 0.2, 0.2, 0.4]
+    )
+    op = attention(causal=causal, first_row=first).graph.ops[0]
+    assert isinstance(op, MatMul)
+    assert isinstance(op.finish, DeferredSoftmax)
+    mask = replace(op.finish.mask, keys=keys)
+    found = sights(
+        replace(op, finish=replace(op.finish, mask=mask)), lambda view: bias[view.slices]
+    )
+    for query, sight in enumerate(found.tolist()):
+        shown = [
+            bias[query, key]
+            for key in range(KEYS if keys is None else keys)
+            if not causal or key <= query + first
+        ]
+        if all(number == -np.inf for number in shown):
+            assert sight == Sight.NONE
+        else:  # From -1e8 down, float32 keeps nothing of scores.
+            assert sight == (Sight.SOME if max(shown) > -1e8 else Sight.HIDDEN)
 
 
 def test_graphs_without_such_rows_stay_as_they_are():

@@ -37,6 +37,16 @@ def test_top_p_leaves_as_few_tokens_as_have_that_much():
     assert shares(Sampler(temperature=1, top_p=0.39))[1] == 1
 
 
+@pytest.mark.parametrize(
+    ("top_p", "kept"),
+    [(0.25, 1), (0.26, 2), (0.5, 2), (0.5001, 3), (0.75, 3), (1.0, 4), (1e-9, 1)],
+)
+def test_of_equal_tokens_the_first_ones_are_as_few_as_have_exactly_that_much(top_p, kept):
+    sampler = Sampler(temperature=1, top_p=top_p)
+    random, equal = sampler.random(), np.zeros(4, np.float32)
+    assert {sampler.choose(equal, random) for _ in range(200)} == {*range(kept)}
+
+
 class Counted:
     """A text whose logits are those of `following`, of the tokens so far, and what it was given."""
 

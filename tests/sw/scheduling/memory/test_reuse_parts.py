@@ -1,5 +1,8 @@
 """Lives and accesses of tensors, to the byte and to the store."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from celosia.isa.memory import ALIGNMENT
@@ -7,7 +10,7 @@ from celosia.isa.presets import resolve_config
 from celosia.sw.ir.graph import Graph, Tensor, View
 from celosia.sw.ir.program import Load, LocalRows, Op, Space, Store
 from celosia.sw.scheduling.memory.check_reuse import check_reuse
-from celosia.sw.scheduling.memory.lives import Life
+from celosia.sw.scheduling.memory.lives import Life, largest_live_sum
 from celosia.sw.scheduling.memory.order import Access, stored_and_loaded
 
 TINY = resolve_config("tiny")
@@ -30,6 +33,42 @@ def load(name: str) -> Load:
 def test_lives_meet_if_one_begins_before_the_other_ends(gap):
     one, other = life("one", 64, 2, 5), life("other", 64, 5 + gap, 9)
     assert one.meets(other) == other.meets(one) == (gap < 0)
+
+
+def small_graph(sizes: dict[str, int], **more: tuple[str, ...]) -> Graph:
+    tensors = {name: Tensor(name, "int8", 1, size) for name, size in sizes.items()}
+    return Graph(name="small", tensors=tensors, **{"inputs": (), "outputs": (), "ops": (), **more})
+
+
+@pytest.mark.parametrize(
+    ("names", "most"),
+    [
+        ("Aa", 64),
+        ("AaBb", 128),  # One after the other: the larger.
+        ("ABab", 192),
+        ("AaAaBb", 128),
+        ("AaBabC", 192),
+        ("AaBbCc", 192),
+        ("ABCabc", 384),
+        ("ABaCbc", 320),  # When C begins, a is over in the operation before.
+        ("AaB", 128),
+        ("b", 128),
+        ("", 0),
+    ],
+)
+def test_the_bytes_that_live_at_once_are_those_between_first_and_last_access(names, most):
+    """Capitals are stores: each operation has a cycle of its own, and its tensor's bytes in it."""
+    graph = small_graph({"a": 64, "b": 128, "c": 192})
+    ops = [store(name.lower()) if name.isupper() else load(name) for name in names]
+    assert largest_live_sum(ops, graph, [*graph.tensors.values()]) == most
+
+
+def test_what_is_given_lives_from_the_start_and_what_stays_is_not_counted():
+    ops: list[Op] = [store("b"), load("b"), load("a"), store("c"), load("d")]
+    tensors = {"a": 60, "b": 128, "c": 1024, "d": 2048}
+    graph = small_graph(tensors, inputs=("a",), outputs=("c",))
+    graph = replace(graph, constants={"d": np.zeros((1, 2048), np.int8)})
+    assert largest_live_sum(ops, graph, [*graph.tensors.values()]) == 64 + 128
 
 
 def test_accesses_are_numbered_among_loads_and_among_stores():
