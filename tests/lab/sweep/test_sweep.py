@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from celosia.lab.sweep.front import pareto_front
+from celosia.lab.sweep.front import costs, pareto_front
 from celosia.lab.sweep.lines import LINES, open_lines
 from celosia.lab.sweep.page import sweep_page
 from celosia.lab.sweep.point import Done, Point, evaluate, line_of
@@ -131,13 +131,23 @@ def test_a_point_that_does_not_fit_is_refused(space):
 
 
 def test_the_front_is_what_nothing_beats():
-    costs = ((5, 1), (1, 9), (3, 3), (3, 4), (4, 3), (1, 9), (9, 1))
+    each = ((5, 1), (1, 9), (3, 3), (3, 4), (4, 3), (1, 9), (9, 1))
     lines = [
         {"key": str(n), "cycles": c, "read_bytes": b, "write_bytes": 0}
-        for n, (c, b) in enumerate(costs)
+        for n, (c, b) in enumerate(each)
     ]
     lines += [{"key": "r", "refused": "no"}, {**lines[0], "cycles": 0, "wrong": "all"}]
     assert [line["key"] for line in pareto_front(lines)] == ["1", "2", "0"]
+
+
+def test_what_is_written_costs_as_much_as_what_is_read():
+    moved = {"reads": (100, 1), "writes": (1, 99), "both": (51, 50), "slower": (0, 99)}
+    lines = [
+        {"key": key, "cycles": 7 + (key == "slower"), "read_bytes": read, "write_bytes": written}
+        for key, (read, written) in moved.items()
+    ]
+    assert [costs(line) for line in lines] == [(7, 101), (7, 100), (7, 101), (8, 99)]
+    assert [line["key"] for line in pareto_front(lines)] == ["writes", "slower"]
 
 
 def test_a_page_leads_from_points_to_rows_and_reports(tmp_path):

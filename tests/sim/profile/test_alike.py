@@ -11,6 +11,9 @@ from celosia.sim.profile.alike import Block, blocks, kind_of_name, span_name
         ("", []),
         ("a", [(0, 1, 1)]),
         ("aaa", [(0, 1, 3)]),
+        # As much is covered by fewer elements, more times.
+        ("aaaa", [(0, 1, 4)]),
+        ("xabababab", [(0, 1, 1), (1, 2, 4)]),
         ("eaabaabaabf", [(0, 1, 1), (1, 3, 3), (10, 1, 1)]),
         ("ababcab", [(0, 2, 2), (4, 1, 1), (5, 1, 1), (6, 1, 1)]),
         ("aabaab", [(0, 3, 2)]),

@@ -3,6 +3,8 @@
 import copy
 import re
 
+import pytest
+
 from celosia.sim.profile.resources import ARRAY, RESOURCES
 from celosia.sim.reporting.compare import compare, run_names
 from celosia.sim.reporting.page.compare_page import compare_page
@@ -39,6 +41,32 @@ def test_a_difference_has_an_operator_and_a_cause(document):
     share = f"{found.percent:+.2f} %"
     assert cells.count("+47") == cells.count(share) == 2  # Of the cause, and of all.
     assert owner.group in page
+
+
+@pytest.mark.parametrize("key", ["workload", "preset", "simulator", "issue", "commit"])
+def test_what_a_run_was_told_differently_is_named(document, key):
+    before, after = (document | {key: value} for value in ("one", "other"))
+    found = compare(before, after)
+    assert found.settings == ((key, "one", "other"),)
+    assert found.differing == f"What differs: {key} one -> other."
+    del after[key]
+    assert compare(before, after).settings == ((key, "one", None),)
+
+
+@pytest.mark.parametrize("table", ["config", "memory", "versions"])
+def test_what_stands_in_one_table_only_is_named_with_its_table(document, table):
+    before, after = (copy.deepcopy(document) for _ in range(2))
+    before[table] |= {"first": 1, "both": 2}
+    after[table] |= {"both": 3, "second": 4}
+    found = compare(before, after).settings
+    names = [f"{table}: {name}" for name in ("first", "both", "second")]
+    assert found == ((names[0], 1, None), (names[1], 2, 3), (names[2], None, 4))
+
+
+def test_changes_are_shares_of_the_first_run(document):
+    found = compare(document | {"cycles": 200}, document | {"cycles": 150})
+    assert (found.percent, found.share(10)) == (-25.0, 5.0)
+    assert found.differing == "No setting differs."
 
 
 def test_differences_are_in_the_order_of_their_size(document):
