@@ -69,6 +69,25 @@ def test_a_patch_that_does_not_fit(tmp_path):
         plant(parse_patch(PATCH.replace("a.py", "b.py"), "p"), tmp_path)
 
 
+@pytest.mark.parametrize(("line", "changed"), [(1, 0), (2, 0), (4, 2), (5, 4), (6, 4), (9, 6)])
+def test_of_lines_that_are_alike_the_nearest_are_changed(line, changed, tmp_path):
+    """Every other line is alike; with two as near, the first of them."""
+    text = "same\nother\n" * 4
+    patch = f"--- a/hw/a.py\n+++ b/hw/a.py\n@@ -{line} +{line} @@\n-same\n+new\n"
+    (result,) = parse_patch(patch, "near").changed(tree(tmp_path, text)).values()
+    lines = text.split("\n")
+    lines[changed] = "new"
+    assert result == "\n".join(lines)
+
+
+def test_hunks_behind_one_that_adds_lines_are_where_these_have_moved_them(tmp_path):
+    text = "same\nother\n" * 4
+    hunks = "@@ -1 +1,3 @@\n-same\n+one\n+two\n+three\n@@ -5 +7 @@\n-same\n+new\n"
+    patch = f"--- a/hw/a.py\n+++ b/hw/a.py\n{hunks}"
+    (result,) = parse_patch(patch, "moved").changed(tree(tmp_path, text)).values()
+    assert result == "one\ntwo\nthree\nother\nsame\nother\nnew\nother\nsame\nother\n"
+
+
 def test_a_campaign_keeps_its_results(tmp_path, monkeypatch):
     tried = []
 

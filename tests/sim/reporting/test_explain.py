@@ -2,10 +2,14 @@
 
 import copy
 import re
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from celosia.sim.profile.log import NEVER
 from celosia.sim.profile.losses import Loss, losses
+from celosia.sim.profile.profile import Profile
 from celosia.sim.profile.resources import ARRAY, RESOURCES
 from celosia.sim.profile.whatif import FOLLOWED
 from celosia.sim.reporting import explain as explaining
@@ -154,6 +158,18 @@ def test_it_says_what_was_measured_and_why_nobody_can_say(document):
     told = explain({**run, "changes": [{**wonder, "saved": 29}]})
     assert told.changes is None
     assert "10 cycles from what it took, and expects no change to save 3 times that" in str(told)
+
+
+def test_of_a_run_whose_products_never_began_no_place_is_named(document):
+    stored = Profile.from_document(document["profile"])
+    queue = stored.queues["execute"]
+    queue = replace(queue, began=np.full_like(queue.began, NEVER))
+    other = replace(stored, queues={**stored.queues, "execute": queue}).document()
+    part, place = document["operators"][0], "The most at one place"
+    found = losses(document)
+    assert any(place in remedy(loss, part, document) for loss in found)
+    stopped = {**document, "profile": other}
+    assert not any(place in remedy(loss, part, stopped) for loss in found)
 
 
 def test_only_the_model_says_what_other_hardware_saves(document):

@@ -14,8 +14,8 @@ HEADS = TensorType("float32", (TEXTS, 2, TOKENS, WIDTH))
 MASK = np.array([[1, 1, 1, 1, 0, 0], [1, 1, 1, 1, 1, 1]])
 
 
-def softmax_attention(builder, x, bias):
-    """One head, written as products and a softmax."""
+def softmax_attention(builder, x, bias, axis=-1, keys=TOKENS):
+    """One head, written as products and a softmax; of the last so many keys."""
     random = np.random.default_rng(4)
     q, k, v = (
         builder.op(
@@ -23,10 +23,12 @@ def softmax_attention(builder, x, bias):
         )
         for _ in range(3)
     )
+    ends = {"starts": (0, TOKENS - keys, 0), "sizes": (TEXTS, keys, WIDTH), "steps": (1, 1, 1)}
+    k, v = (builder.op("slice", each, **ends) for each in (k, v))
     scores = builder.op("matmul", q, builder.op("transpose", k, permutation=(0, 2, 1)))
     if bias is not None:
         scores = builder.op("add", scores, bias)
-    weights = builder.op("softmax", scores, axis=-1)
+    weights = builder.op("softmax", scores, axis=axis)
     return builder.op("add", x, builder.op("matmul", weights, v))
 
 
@@ -83,6 +85,37 @@ def test_rows_and_elements_of_hidden_tokens_do_not_count():
 def test_what_is_of_texts_can_be_pooled():
     _, rows = interpret_visibly(layer(ALL), given())
     assert [rows[name].texts for name in ALL[:4]] == [True, False, True, True]
+
+
+@pytest.mark.parametrize(("axis", "keys"), [(-2, TOKENS), (1, TOKENS), (-1, TOKENS - 1), (2, 1)])
+def test_only_a_softmax_of_as_many_keys_as_queries_mixes_tokens(axis, keys):
+    """Of other keys, none stands for a row; along queries, nothing is a mean of tokens."""
+    builder = GraphBuilder("other")
+    x = builder.input("x", TensorType("float32", (TEXTS, TOKENS, WIDTH)))
+    hidden = np.where(np.arange(keys) == keys - 1, np.float32(-3e38), np.float32(0))
+    y = softmax_attention(builder, x, builder.constant(hidden.reshape(1, 1, keys)), axis, keys)
+    _, rows = interpret_visibly(builder.finish({"y": y}), {"x": given()["x"]})
+    assert rows["y"].visible.all()
+
+
+def test_a_softmax_of_texts_beside_each_other_mixes_no_tokens():
+    """A key that one text hides has the other text's weight, and none of its own."""
+    builder = GraphBuilder("texts")
+    x = builder.input("x", TensorType("float32", (TEXTS, TOKENS, WIDTH)))
+    hidden = np.where(MASK == 1, np.float32(0), np.float32(-3e38))
+    y = softmax_attention(builder, x, builder.constant(hidden[:, np.newaxis]), 0)
+    _, rows = interpret_visibly(builder.finish({"y": y}), {"x": given()["x"]})
+    assert rows["y"].visible.all()
+
+
+@pytest.mark.parametrize("axis", [-1, 2])
+def test_the_last_axis_may_be_called_by_its_number(axis):
+    builder = GraphBuilder("numbered")
+    x = builder.input("x", TensorType("float32", (TEXTS, TOKENS, WIDTH)))
+    hidden = np.where(MASK == 1, np.float32(0), np.float32(-3e38))
+    y = softmax_attention(builder, x, builder.constant(hidden[:, np.newaxis]), axis)
+    _, rows = interpret_visibly(builder.finish({"y": y}), {"x": given()["x"]})
+    assert np.array_equal(rows["y"].visible, MASK == 1)
 
 
 @pytest.mark.parametrize("mask", [np.ones_like(MASK), MASK[:, ::-1], MASK])

@@ -18,8 +18,10 @@ from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.ir.graph import (
     DeferredSoftmax,
     DivideBySums,
+    LayerNorm,
     Mask,
     MatMul,
+    Normalized,
     Requantize,
     Tensor,
 )
@@ -34,6 +36,7 @@ RULES = {rule.name: rule for rule in SUBSTITUTIONS}
 AFTER = {"close-gaps": ("drop-unread",), "drop-unread": ("split-products",)}
 """Rules that find more behind others."""
 SEEDS = range(12)
+KINDS = ("int8", "int16")
 
 
 @pytest.mark.parametrize("name", RULES)
@@ -111,6 +114,23 @@ def test_a_causal_head_of_which_one_row_is_read_sees_the_same_keys():
     assert isinstance(found, MatMul)
     assert isinstance(found.finish, DeferredSoftmax)
     assert (found.out.rows, found.finish.mask.first_row) == (1, 5)
+    assert differing_integers(graph, done.graph) is None
+
+
+@pytest.mark.parametrize("wanted", [(0,), (1,), (0, 1)])
+def test_of_two_outputs_of_a_normalization_those_stay_that_somebody_reads(wanted):
+    builder = GraphBuilder("two")
+    x = builder.input(Tensor("x", "int16", 3, 8))
+    gamma = builder.constant("gamma", np.full((1, 8), 1 << 9, np.int16))
+    beta = builder.constant("beta", np.zeros((1, 8), np.int32))
+    outs = [builder.tensor(Tensor(f"out{n}", kind, 3, 8)) for n, kind in enumerate(KINDS)]
+    builder.layernorm("norm", x, [Normalized(out, gamma, beta, 9) for out in outs])
+    graph = builder.finish(*(f"out{n}" for n in wanted))
+    done = exhaust(RULES["drop-unread"], graph)
+    assert not done.refusals
+    (norm,) = done.graph.ops
+    assert isinstance(norm, LayerNorm)
+    assert [each.out.tensor for each in norm.outputs] == [f"out{n}" for n in wanted]
     assert differing_integers(graph, done.graph) is None
 
 

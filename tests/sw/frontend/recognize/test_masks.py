@@ -79,6 +79,17 @@ def test_a_constant_triangle_needs_no_mask():
     assert (form.keys, form.bias, node.attributes["causal"]) == (None, None, True)
 
 
+@pytest.mark.parametrize("shape", [(1, 1, 1, 1), (1, HEADS, KEYS, KEYS), (KEYS, KEYS)])
+def test_a_constant_bias_of_nothing_goes_and_another_one_stays(shape):
+    graph = Graph()
+    node, form, refused = graph.recognized(graph.constant(np.zeros(shape, np.float32)))
+    assert (len(node.inputs), form.keys, form.bias, refused) == (3, None, None, [])
+    graph = Graph()
+    bias = graph.constant(np.full(shape, 0.25, np.float32))
+    node, form, refused = graph.recognized(bias)
+    assert (node.inputs[3], form.bias, refused) == (bias, bias, [])
+
+
 def test_relative_positions_stay_a_constant_bias():
     graph = Graph()
     biases = np.random.default_rng(0).standard_normal((1, HEADS, KEYS, KEYS))
