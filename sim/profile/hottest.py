@@ -65,7 +65,7 @@ def hottest(profile: Profile, count: int) -> list[Hot]:
     return order[:count]
 
 
-def rows_of(hot: Iterable[Hot]) -> list[tuple[int | str, ...]]:
+def rows_of(hot: Iterable[Hot]) -> list[tuple[int, str, str, int, int, int, str]]:
     """Cells of a table whose columns are `HEADS`."""
     return [
         (each.command, each.operator, each.unit, each.cycles, each.lost, each.waited, each.text)

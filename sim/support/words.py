@@ -7,8 +7,8 @@ from typing import Final
 __all__ = ["command_line", "counted", "cut_middle"]
 
 _GAP: Final = "..."
-_ENDS: Final = re.compile(r"(?P<operator> \([^()]*\))?(?P<times> x\d+)?$")
-"""What is behind a path: the operator, and how often there are alike ones."""
+_ENDS: Final = re.compile(r"(?P<operator> \([^()]*\)(?:: \w+)?)?(?P<times> x\d+)?$")
+"""What is behind a path: the operator, what it is there for, and how often there are alike ones."""
 
 
 def command_line() -> tuple[str, ...]:

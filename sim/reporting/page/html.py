@@ -1,5 +1,6 @@
 """Small pieces of HTML; every text is escaped."""
 
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Final, NamedTuple
@@ -69,7 +70,7 @@ def tile(value: str, label: str, kind: str = "") -> str:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[object]], names: Sequence[str] = ()) -> str:
-    """A table; numbers stand to the right, also texts of numbers that have a sign.
+    """A table; numbers stand to the right, also texts of numbers that have a sign, and None.
 
     `names` are those of its rows, for links that lead to them.
     """
@@ -103,6 +104,8 @@ def _table(head: str, lines: list[str]) -> str:
 
 
 def _is_number(cell: object) -> bool:
+    if cell is None:
+        return True
     if isinstance(cell, str):
         return cell[:1] in ("+", "-") and cell[1:2].isdigit()
     return isinstance(cell, int | float)
@@ -114,9 +117,14 @@ def _cell(value: object) -> str:
     if isinstance(value, Name):
         short = cut_middle(value.text, _NARROW)
         spans = (("wide", value.text), ("narrow", short))
-        return "".join(f'<span class="{kind}">{escape(text)}</span>' for kind, text in spans)
+        return "".join(f'<span class="{kind}">{_broken(text)}</span>' for kind, text in spans)
     if isinstance(value, Below):
         return f"<span>{escape(value.text)}</span><small>{escape(value.small)}</small>"
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "-"}[value]
-    return f"{value:,}" if isinstance(value, int | float) else escape(str(value))
+    return f"{value:,}" if isinstance(value, int | float) else _broken(str(value))
+
+
+def _broken(text: str) -> str:
+    """A text of a cell; where there is little room, a line ends behind ``_`` first."""
+    return re.sub(r"_(?=\w)", "_<wbr>", escape(text))

@@ -142,7 +142,8 @@ def _sections(
             "Memory traffic",
             paragraph(
                 "The least is each operand and constant read once and each result written once, "
-                "with everything in between on the chip.",
+                "with everything in between on the chip. An operator moves less where what it "
+                "reads or writes stays on the chip, too.",
                 "note",
             ),
             _figure("traffic"),
@@ -208,7 +209,13 @@ def _instructions(profile: Profile) -> str:
             "product before and this one.",
             "note",
         ),
-        table(HEADS, rows_of(hottest(profile, _HOTTEST))),
+        table(
+            HEADS,
+            [
+                (command, Name(operator), *cells)
+                for command, operator, *cells in rows_of(hottest(profile, _HOTTEST))
+            ],
+        ),
         long=True,
     )
 
@@ -223,8 +230,8 @@ def _schedule(document: Document, profile: Profile | None) -> str:
             Name(part["workload"]),
             part["shape"] or "-",
             part["commands"],
-            part["cycles"] if part["cycles"] is not None else "-",
-            part["predicted_cycles"] if part["predicted_cycles"] is not None else "-",
+            part["cycles"],
+            part["predicted_cycles"],
         )
         for part in document["operators"]
     ]

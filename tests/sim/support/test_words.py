@@ -34,6 +34,13 @@ def test_paths_are_cut_in_the_middle(width, text):
     assert cut_middle("/model/layer.0/attention/self/query/Add (Add) x6", width) == text
 
 
+def test_what_a_product_is_for_goes_with_its_operator():
+    """Which layer it is of says more than that it is a product."""
+    name = "/encoder/layer.2/intermediate/intermediate_act_fn/Mul_1 (Mul): product"
+    assert cut_middle(name, 28) == "encoder/layer.2/.../Mul_1"
+    assert cut_middle(f"{name} x4", 28) == "encoder/layer.2/.../Mul_1 x4"
+
+
 def test_names_without_parts_keep_both_ends():
     assert cut_middle("a_name_that_is_far_too_long", 13) == "a_nam..._long"
     assert cut_middle("short", 5) == "short"

@@ -34,8 +34,8 @@
     layout = tinted(layout);
     if (!narrow()) return layout;
     const font = Object.assign({}, layout.font, { size: 11 });
-    // Two columns, if there are many names, whatever their lengths.
-    const columns = names > 2 ? { entrywidth: 0.46, entrywidthmode: "fraction" } : {};
+    // Two columns, if there are many names, whatever their lengths; bars' names leave little room.
+    const columns = names > 2 ? { entrywidth: 0.5, entrywidthmode: "fraction", itemwidth: 30, font: { size: 10 } } : {};
     const legend = Object.assign({}, layout.legend, columns);
     return Object.assign({}, layout, { font: font, legend: legend });
   }

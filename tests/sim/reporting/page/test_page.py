@@ -9,7 +9,7 @@ import pytest
 from celosia.sim.reporting.page.html import Name, paragraph, table
 from celosia.sim.reporting.page.page import page
 
-VOID = {"meta", "link"}
+VOID = {"meta", "link", "wbr"}
 
 
 class Outline(HTMLParser):
@@ -149,3 +149,19 @@ def test_names_are_cut_where_a_page_is_narrow():
     assert wide == "/encoder/layer.0/self/query/Add"
     assert len(narrow) <= 28
     assert narrow.endswith("query/Add")
+
+
+def test_a_column_of_numbers_stands_to_the_right_where_one_is_not_known():
+    text = table(("cycles", "unit"), [[1234, "array"], [None, None]])
+    assert re.findall('<td class="number">(.*?)</td>', text) == ["1,234", "-"]
+
+
+def test_long_words_are_broken_behind_an_underscore_first():
+    assert "<td>wait_<wbr>queue_<wbr>store&lt;</td>" in table(("owner",), [["wait_queue_store<"]])
+
+
+def test_operators_of_single_instructions_are_cut_where_a_page_is_narrow(text):
+    rows = re.search('id="hottest".*?</table>', text, re.DOTALL)
+    assert rows
+    body = rows[0].split("<tbody>\n")[1]
+    assert body.count('<span class="narrow">') == body.count("<tr>") > 0
