@@ -11,7 +11,7 @@ from celosia.sim.reporting.page.page import assemble
 
 __all__ = ["survey_page"]
 
-_HEADS = ("number", "survey", "ours", "difference")
+_HEADS = ("number", "survey", "ours", "off by")
 
 Document = Mapping[str, Any]
 
@@ -78,7 +78,7 @@ def _row(value: Document, alike: Mapping[str, Any]) -> Sequence[object]:
         Below(value["name"], small),
         number_text(value["paper"]),
         number_text(value["ours"]),
-        "-" if off is None else f"{100 * off:+.2f} %",
+        "-" if off is None else f"{100 * off:+z.2f} %",
     )
 
 

@@ -24,6 +24,9 @@ _NARROW: Final = 28
 """Characters of a name in a table of a narrow page."""
 
 
+_NUMBER: Final = re.compile(r"-|[-+]?\d[\d,]*(\.\d+)?(e[-+]\d+)?( %)?")
+
+
 class Link(NamedTuple):
     """A cell of a table that leads somewhere."""
 
@@ -70,7 +73,7 @@ def tile(value: str, label: str, kind: str = "") -> str:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[object]], names: Sequence[str] = ()) -> str:
-    """A table; numbers stand to the right, also texts of numbers that have a sign, and None.
+    """A table; numbers stand to the right, also as texts, and None or ``-`` where there is none.
 
     `names` are those of its rows, for links that lead to them.
     """
@@ -104,11 +107,9 @@ def _table(head: str, lines: list[str]) -> str:
 
 
 def _is_number(cell: object) -> bool:
-    if cell is None:
-        return True
     if isinstance(cell, str):
-        return cell[:1] in ("+", "-") and cell[1:2].isdigit()
-    return isinstance(cell, int | float)
+        return _NUMBER.fullmatch(cell) is not None
+    return cell is None or isinstance(cell, int | float)
 
 
 def _cell(value: object) -> str:

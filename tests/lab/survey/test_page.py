@@ -42,6 +42,13 @@ def test_settings_that_all_numbers_have_are_told_once(document):
     assert len(re.findall(r'class="figure" id="figure-tab3-\d"', page)) == 3
 
 
+def test_numbers_stand_to_the_right_and_nothing_is_less_than_nothing(document):
+    page = survey_page(document)
+    assert '<td class="number">7,250,000,000</td><td class="number">7,247,757,312</td>' in page
+    assert '<td class="number">-0.03 %</td>' in page
+    assert "-0.00 %" not in page
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(bool(MISSING), reason=str(MISSING))
 def test_no_table_has_to_be_moved_sideways(document, tmp_path):

@@ -152,8 +152,11 @@ def test_names_are_cut_where_a_page_is_narrow():
 
 
 def test_a_column_of_numbers_stands_to_the_right_where_one_is_not_known():
-    text = table(("cycles", "unit"), [[1234, "array"], [None, None]])
-    assert re.findall('<td class="number">(.*?)</td>', text) == ["1,234", "-"]
+    rows = [[1234, "7,250", "-0.03 %", "array"], [None, "-", "1e-05", "-"]]
+    text = table(("cycles", "paper", "off", "unit"), rows)
+    found = ["1,234", "7,250", "-0.03 %", "-", "-", "1e-05"]
+    assert re.findall('<td class="number">(.*?)</td>', text) == found
+    assert 'class="number"' not in table(("shape",), [["64x64x64"], ["3 of 4"]])
 
 
 def test_long_words_are_broken_behind_an_underscore_first():
