@@ -4,7 +4,7 @@ from typing import Final
 
 from celosia.sim.command.entries import ANY, Command, Panel
 
-__all__ = ["COMMANDS"]
+__all__ = ["COMMANDS", "DOCUMENTS"]
 
 COMMANDS: Final = (
     Command("optimize", Panel.MODEL, "celosia.lab.substitute.optimize_command:optimize", ANY),
@@ -19,3 +19,15 @@ COMMANDS: Final = (
     Command("fuzz", Panel.VERIFY, "celosia.lab.fuzz.fuzz_command:fuzz"),
     Command("mutate", Panel.VERIFY, "celosia.lab.mutate.mutate_command:mutate"),
 )
+
+DOCUMENTS: Final = {
+    "bench": "celosia.lab.bench.suite:Bench",
+    "optimize": "celosia.lab.substitute.optimize_command:Optimization",
+    "accuracy": "celosia.lab.accuracy.accuracy_command:Accuracies",
+    "language speculation": "celosia.lab.training.speculation_command:Speculation",
+    "mappings": "celosia.lab.mappings.command:Sample",
+    "survey": "celosia.lab.survey.survey:Survey",
+    "mutate": "celosia.lab.mutate.sample:MutationSample",
+    "tune": "celosia.lab.tune.tuning_log:LogHead",
+}
+"""The records that these commands write as JSON."""

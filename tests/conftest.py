@@ -6,13 +6,16 @@ The tests are the same on every run, except at night.
 import gc
 import logging
 import signal
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 import celosia.sim as _one_thread_of_blas  # noqa: F401 (before a test imports NumPy)
+from celosia.sim.run import origin
 from celosia.sw.rewriting.mistakes import MISTAKES
+from tests.support.documents import validate
 from tests.support.shared_results import set_folder
 
 # Simulations are slow and xdist's workers share two cores: no deadline, no complaint about speed.
@@ -39,6 +42,18 @@ def pytest_collection_finish() -> None:
     # for nearly all; designs and simulators have cycles, but are few and large.
     gc.set_threshold(50_000, 20, 20)
     gc.enable()
+
+
+@pytest.fixture(autouse=True)
+def documents_follow_their_schema(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever command a test calls, what it writes as JSON is what it has declared."""
+    write = origin.as_json
+
+    def checked(document: Mapping[str, Any]) -> str:
+        validate(document)
+        return write(document)
+
+    monkeypatch.setattr(origin, "as_json", checked)
 
 
 _SECONDS = 100

@@ -17,7 +17,7 @@ DOCUMENTS = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
-GENERATED = {"isa.md", "counters.md", "registers.md"}
+GENERATED = {"isa.md", "json.md", "counters.md", "registers.md"}
 
 FILES = sorted(path.relative_to(ROOT) for layer in LAYERS for path in (ROOT / layer).rglob("*.py"))
 

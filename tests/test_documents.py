@@ -13,7 +13,6 @@ from tests.test_references import ROOT
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 ELSEWHERE = re.compile(r"[a-z]+:")
-SCHEMA = re.compile(r'^_?[A-Z_]*SCHEMA: Final = "(celosia\.\w+/\d+)"', re.MULTILINE)
 TEMPLATES = ("lab/survey/parts/text.md",)
 """Pages that stand elsewhere when they are printed."""
 
@@ -116,15 +115,3 @@ def test_a_command_that_lacks_something_is_only_mentioned():
     assert all(map(is_mention, (*mentions, "celosia run", "celosia plan attention --heads")))
     complete = ("celosia opt --help", "celosia area --preset base", "celosia run a.cel")
     assert not any(map(is_mention, complete))
-
-
-def test_the_table_of_reports_has_every_schema_that_the_code_writes():
-    written = {
-        found
-        for layer in ("sim", "lab")
-        for path in sorted((ROOT / layer).rglob("*.py"))
-        for found in SCHEMA.findall(path.read_text(encoding="utf-8"))
-    }
-    rows = (ROOT / "docs" / "reports.md").read_text(encoding="utf-8")
-    assert "celosia.run/1" in written
-    assert written == set(re.findall(r"^\| `(celosia\.\w+/\d+)` \| `celosia ", rows, re.MULTILINE))

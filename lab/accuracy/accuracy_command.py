@@ -1,11 +1,14 @@
 """`celosia accuracy`: how far the catalog's models, MiniLM and curves are from float."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import typer
 from rich.table import Table
 
+from celosia.isa.documents.record import Record
 from celosia.lab.accuracy.models import (
     CurveAccuracy,
     ModelAccuracy,
@@ -16,17 +19,29 @@ from celosia.lab.accuracy.models import (
 )
 from celosia.sim.command.options.common import JsonOption
 from celosia.sim.command.options.model import ClipOption
-from celosia.sim.run.report import as_json, versions
+from celosia.sim.run.origin import Versions, versions, write_document
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.extras import import_extra
-from celosia.sim.support.output import check_destination, write_file
+from celosia.sim.support.output import check_destination
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 from celosia.sw.quantize.ranges import CLIPS, Clip
 
-__all__ = ["ACCURACY_SCHEMA", "accuracy"]
+__all__ = ["Accuracies", "accuracy"]
 
-ACCURACY_SCHEMA: Final = "celosia.accuracy/1"
+
+@dataclass(frozen=True, kw_only=True)
+class Accuracies(Record):
+    """Distances to float."""
+
+    schema: Literal["celosia.accuracy/1"] = "celosia.accuracy/1"
+    """The number changes when a key changes its meaning or goes; new keys may come without."""
+    versions: Versions = field(default_factory=versions)
+    """Versions of Python and of packages that results depend on; null: not installed."""
+    rows: Sequence[ModelAccuracy | SentenceAccuracy | CurveAccuracy]
+    """The distance of each model, of the published MiniLM, or of each curve."""
+
+
 _CURVES: Final = "curves"
 _MINILM: Final = "minilm"
 
@@ -69,9 +84,7 @@ def accuracy(
     ):
         if table.row_count:
             console.print(table)
-    if json:
-        rows = [line.document() for line in lines]
-        write_file(json, as_json({"schema": ACCURACY_SCHEMA, "versions": versions(), "rows": rows}))
+    write_document(json, Accuracies(rows=lines))
 
 
 def _measured(name: str, clip: Clip, tell: Progress) -> ModelAccuracy | SentenceAccuracy:

@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Annotated, Final
 
+from celosia.isa.documents.record import Count, Inline, Key, Named, Rule
 from celosia.lab.accuracy.cost_cases import CostCase, operator_cases, random_cases
 from celosia.sim.devices.devices import open_device
 from celosia.sim.run.checks import checked_product
@@ -39,8 +40,10 @@ _FIRST: Final = 1000
 class ErrorBounds:
     """How far predictions may be from measurements, as shares of these."""
 
-    mean: float
-    worst: float
+    mean: Annotated[float, Named("mean_bound"), Rule(minimum=0)]
+    """The most of the mean."""
+    worst: Annotated[float, Named("worst_bound"), Rule(minimum=0)]
+    """The most of the largest."""
 
 
 TABLE: Final = ErrorBounds(0.02, 0.05)
@@ -53,27 +56,20 @@ class CostLine:
     """One piece of work."""
 
     name: str
-    predicted: int | None
-    measured: int | None
+    """The work."""
+    predicted: Annotated[Count | None, Named("predicted_cycles")]
+    """What the cost model expects."""
+    measured: Annotated[Count | None, Named("cycles")]
+    """What the RTL takes."""
     right: bool
     """Whether the results of the work are right."""
 
-    @property
+    @Key
     def error(self) -> float | None:
-        """What is predicted too much, as a share of what is measured."""
+        """What is predicted too much, as a share of `cycles`."""
         if self.predicted is None or not self.measured:
             return None
         return self.predicted / self.measured - 1
-
-    def document(self) -> dict[str, Any]:
-        """The line as an object for JSON."""
-        return {
-            "name": self.name,
-            "predicted_cycles": self.predicted,
-            "cycles": self.measured,
-            "error": self.error,
-            "right": self.right,
-        }
 
 
 @dataclass(frozen=True)
@@ -81,21 +77,23 @@ class CostSet:
     """Pieces of work that are judged together."""
 
     name: str
-    bounds: ErrorBounds
+    """The set."""
+    bounds: Inline[ErrorBounds]
     lines: tuple[CostLine, ...]
+    """Its work."""
 
-    @property
-    def mean(self) -> float | None:
-        """The mean size of the errors; None if one is not known."""
+    @Key
+    def mean(self) -> Annotated[float | None, Named("mean_error")]:
+        """The mean size of the errors; null if one is not known."""
         sizes = self._sizes()
         return sum(sizes) / len(sizes) if sizes else None
 
-    @property
-    def worst(self) -> float | None:
+    @Key
+    def worst(self) -> Annotated[float | None, Named("worst_error")]:
         """The largest of the errors' sizes."""
         return max(self._sizes(), default=None)
 
-    @property
+    @Key
     def right(self) -> bool:
         """All results are right, and the errors within their bounds."""
         mean, worst = self.mean, self.worst
@@ -107,18 +105,6 @@ class CostSet:
         errors = [line.error for line in self.lines]
         known = [abs(error) for error in errors if error is not None]
         return known if len(known) == len(errors) else []
-
-    def document(self) -> dict[str, Any]:
-        """The set and its lines as an object for JSON."""
-        return {
-            "name": self.name,
-            "mean_error": self.mean,
-            "mean_bound": self.bounds.mean,
-            "worst_error": self.worst,
-            "worst_bound": self.bounds.worst,
-            "right": self.right,
-            "lines": [line.document() for line in self.lines],
-        }
 
 
 def cost_line(name: str, measured: Measurement) -> CostLine:

@@ -4,7 +4,7 @@ Models are calibrated on some seeds and measured on others, at their last hidden
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -53,7 +53,9 @@ class ModelAccuracy:
     """A model with one criterion of clipping, in dB; means over inputs."""
 
     model: str
+    """An export of the catalog."""
     clip: Clip
+    """The criterion of clipping."""
     sqnr_db: float
     """Without the large channels, as is the next one."""
     exact_sqnr_db: float
@@ -63,23 +65,19 @@ class ModelAccuracy:
     least_sqnr_db: float
     """What the worst input reaches, without the large channels."""
 
-    def document(self) -> dict[str, Any]:
-        """The line as an object for JSON."""
-        return asdict(self)
-
 
 @dataclass(frozen=True)
 class SentenceAccuracy:
     """The published MiniLM, as `celosia run encoder` has it: cosines of sentences to float32."""
 
     clip: Clip
+    """The criterion of clipping."""
     sentences: int
+    """How many there are."""
     mean: float
+    """The mean cosine."""
     least: float
-
-    def document(self) -> dict[str, Any]:
-        """The line as an object for JSON."""
-        return asdict(self)
+    """The least cosine."""
 
 
 @dataclass(frozen=True)
@@ -87,14 +85,13 @@ class CurveAccuracy:
     """A curve of normal numbers, with int8 results."""
 
     curve: str
+    """The curve."""
     spread: float
+    """The standard deviation of the numbers."""
     computed: str
     """The function of the accelerator that computes it, and its factor."""
     sqnr_db: float
-
-    def document(self) -> dict[str, Any]:
-        """The line as an object for JSON."""
-        return asdict(self)
+    """The signal over the noise, in dB."""
 
 
 def curve_accuracies() -> Iterator[CurveAccuracy]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Final
 
+from celosia.isa.documents.record import Added, Hidden, Key
 from celosia.isa.memory import MemoryTiming
 from celosia.lab.bench.line import Lines, words_of
 from celosia.sim.profile.whatif import (
@@ -72,10 +73,37 @@ RUNS: Final = (
 class Trial:
     """A change, and the cycles of the run with it."""
 
-    change: Change
-    cycles: int | None
+    change: Hidden[Change]
+    cycles: Hidden[int | None]
     right: bool
     """Whether all results with the change are right."""
+    before: Hidden[int | None]
+    """The cycles of the run without it."""
+
+    @Key
+    def what(self) -> str:
+        """What was changed."""
+        return self.change.what
+
+    @Key
+    def options(self) -> tuple[str, ...]:
+        """Options of `celosia run`: everything that was changed."""
+        return self.change.options
+
+    @Key
+    def measured(self) -> Added[bool]:
+        """`predicted` was measured when the run was made."""
+        return self.change.measured
+
+    @Key
+    def predicted(self) -> int:
+        """Cycles to be saved."""
+        return self.change.saved
+
+    @Key
+    def saved(self) -> int:
+        """Cycles that were saved."""
+        return (self.before or 0) - (self.cycles or 0)
 
 
 @dataclass(frozen=True)
@@ -86,56 +114,33 @@ class AdviceLine:
     """
 
     name: str
+    """The run."""
     cycles: int | None
+    """Its cycles; null: it was stopped."""
     trials: tuple[Trial, ...]
+    """What was tried."""
     helps: bool
     """Something was said to help: there is one trial."""
 
-    def saved(self, trial: Trial) -> int:
-        """Cycles that a change has saved."""
-        return (self.cycles or 0) - (trial.cycles or 0)
-
-    @property
+    @Key
     def error(self) -> float | None:
         """How far the advice was from what it saved, as a share of that.
 
-        None: there was none, or it saved nothing.
+        Null: there was none, or it saved nothing.
         """
         if not self.helps:
             return None
         (trial,) = self.trials
-        saved = self.saved(trial)
-        return trial.change.saved / saved - 1 if saved > 0 else None
+        return trial.change.saved / trial.saved - 1 if trial.saved > 0 else None
 
-    @property
+    @Key
     def right(self) -> bool:
         """Direction and size of the advice held, or nothing helped indeed."""
         if not self.cycles or not all(trial.right and trial.cycles for trial in self.trials):
             return False
         if self.helps:
             return self.error is not None and abs(self.error) <= WITHIN
-        return all(self.saved(trial) < NOTHING * self.cycles for trial in self.trials)
-
-    def document(self) -> dict[str, Any]:
-        """The line as an object for JSON."""
-        return {
-            "name": self.name,
-            "cycles": self.cycles,
-            "helps": self.helps,
-            "trials": [
-                {
-                    "what": trial.change.what,
-                    "options": list(trial.change.options),
-                    "measured": trial.change.measured,
-                    "predicted": trial.change.saved,
-                    "saved": self.saved(trial),
-                    "right": trial.right,
-                }
-                for trial in self.trials
-            ],
-            "error": self.error,
-            "right": self.right,
-        }
+        return all(trial.saved < NOTHING * self.cycles for trial in self.trials)
 
 
 def followed(lines: Sequence[AdviceLine]) -> Followed | None:
@@ -179,7 +184,7 @@ def _line(options: RunOptions, steps: Steps, runner: Runner) -> AdviceLine:
     for change in tried:
         steps(change.what, None)
         total = runner(follow(options, change), steps).report.total
-        trials.append(Trial(change, total.cycles, total.right))
+        trials.append(Trial(change, total.cycles, total.right, document["cycles"]))
     return AdviceLine(_name(options), document["cycles"], tuple(trials), bool(helps))
 
 

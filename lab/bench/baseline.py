@@ -7,21 +7,21 @@ from typing import Final
 
 from celosia.sim.support.problems import InputError
 
-__all__ = ["TOLERANCE", "Key", "load_baseline", "regressed", "save_baseline"]
+__all__ = ["TOLERANCE", "CaseKey", "load_baseline", "regressed", "save_baseline"]
 
 TOLERANCE: Final = 5
 """The growth of a run's cycles, in thousandths, that is no regression yet."""
 
-Key = tuple[str, str]
+CaseKey = tuple[str, str]
 """The name of a benchmark, and how its commands came."""
 
 
-def load_baseline(path: Path) -> dict[Key, int]:
+def load_baseline(path: Path) -> dict[CaseKey, int]:
     """The cycles of each benchmark in the file at `path`: a JSON object per line.
 
     Raises `InputError` that names the line for a file that is none.
     """
-    cycles: dict[Key, int] = {}
+    cycles: dict[CaseKey, int] = {}
     for number, line in enumerate(path.read_text().splitlines(), 1):
         try:
             entry = json.loads(line)
@@ -36,7 +36,9 @@ def regressed(cycles: int, baseline: int | None) -> bool:
     return baseline is not None and 1000 * cycles > (1000 + TOLERANCE) * baseline
 
 
-def save_baseline(path: Path, measured: Iterable[tuple[Key, int]], kept: Mapping[Key, int]) -> None:
+def save_baseline(
+    path: Path, measured: Iterable[tuple[CaseKey, int]], kept: Mapping[CaseKey, int]
+) -> None:
     """Write `measured` into the file at `path`, beside those of `kept` that were not measured."""
     cycles = {**kept, **dict(measured)}
     lines = (

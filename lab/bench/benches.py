@@ -55,8 +55,6 @@ class Benchmark:
     """The tables of what `run` has left."""
     on_request: bool = True
     """It only runs when it is asked for."""
-    key: str = ""
-    """The key in JSON, where it is not the name."""
     ready: Callable[[], object] = lambda: None
     """Raises what would stop it, at once and not after minutes."""
 
@@ -118,7 +116,6 @@ BENCHES: Final[Mapping[str, Benchmark]] = {
     "compilers": Benchmark(
         run=lambda _, tell: Lines(run_compilers(tell)),
         show=lambda part: [tables.compilers_table(part.lines)],
-        key="rows",
     ),
     "speed": Benchmark(
         run=lambda _, tell: measure_speed(tell),

@@ -9,10 +9,10 @@ from celosia.lab.bench.benches import BENCHES, NONLINEAR, Asked
 from celosia.lab.bench.silicon import SILICON, Sweep
 from celosia.lab.bench.suite import baseline_path, run_bench
 from celosia.sim.command.options.common import IssueChoice, IssueOption, JsonOption, SeqOption
-from celosia.sim.run.report import as_json
+from celosia.sim.run.origin import write_document
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.guard import WRONG
-from celosia.sim.support.output import check_destination, write_file
+from celosia.sim.support.output import check_destination
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.words import command_line
 
@@ -58,8 +58,7 @@ def bench(
         asked = Asked(issue=issue.value, seq=seq, sweep=Sweep.of(lanes or (), scale_bits or ()))
         measured = run_bench([name] if name else (), tell, command_line(), asked)
     measured.show(table_console(json))
-    if json:
-        write_file(json, as_json(measured.document()))
+    write_document(json, measured)
     if save_baseline:
         save_cycles(baseline_path(), measured.cycles, measured.baseline)
     raise typer.Exit(0 if measured.right else WRONG)

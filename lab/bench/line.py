@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Generic, Literal, Protocol, TypeVar
+from typing import Annotated, Any, Final, Generic, Literal, Protocol, TypeVar
 
+from celosia.isa.documents.record import Hidden, Inline, Key, Named, Rule
 from celosia.isa.memory import MemoryTiming
 from celosia.sim.run.options.options import RunOptions, Target
 from celosia.sim.run.outcome import Runner
@@ -26,10 +27,6 @@ class Part(Protocol):
         """Every result was right, and no number below its bound."""
         ...
 
-    def document(self) -> Any:
-        """What is in JSON."""
-        ...
-
 
 _LineT_co = TypeVar("_LineT_co", bound=Part, covariant=True)
 
@@ -44,10 +41,6 @@ class Lines(Generic[_LineT_co]):
     def right(self) -> bool:
         """Whether all lines are."""
         return all(line.right for line in self.lines)
-
-    def document(self) -> list[dict[str, Any]]:
-        """Each line as an object for JSON."""
-        return [line.document() for line in self.lines]
 
 
 _WORDS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
@@ -85,22 +78,23 @@ def words_of(workload: str, details: Details | None) -> str:
 class BenchCase:
     """A workload on RTL, with the least share of a limit that must be reached."""
 
-    workload: str
-    details: Details
-    bound: float
+    workload: Hidden[str]
+    details: Hidden[Details]
+    bound: Annotated[float, Rule(minimum=0)]
+    """The least share of the limit that is accepted."""
     of: Literal["array", "memory"] = "array"
     """The limit is that of the array, all of whose products are useful, or of memory, which sends
-    weights and caches, or the bytes of `least_cycles`."""
-    preset: str = "base"
-    timing: MemoryTiming = field(default_factory=MemoryTiming)
-    lanes: int | None = None
+    weights and caches, or the least bytes of a product."""
+    preset: Hidden[str] = "base"
+    timing: Hidden[MemoryTiming] = field(default_factory=MemoryTiming)
+    lanes: Hidden[int | None] = None
     """Lanes of the normalization unit; None: those of the preset."""
-    gemmini: float | None = None
+    gemmini: Annotated[float | None, Rule(minimum=0)] = None
     """What Gemmini's RTL reaches on the same memory, in the unit of `bound`."""
-    least_cycles: int | None = None
+    least_cycles: Hidden[int | None] = None
     """The least cycles of a product that memory bounds: its bytes over the bandwidth."""
 
-    @property
+    @Key
     def name(self) -> str:
         """The case in words, for people and for the baseline."""
         usual = MemoryTiming()
@@ -128,12 +122,16 @@ class BenchCase:
 class BenchLine:
     """A case and its run."""
 
-    case: BenchCase
-    report: Report
+    case: Inline[BenchCase]
+    report: Annotated[Report, Named("run")]
+    """The whole report of the run."""
 
-    @property
-    def reached(self) -> float | None:
-        """What `BenchCase.bound` bounds; None if the run was stopped."""
+    @Key
+    def reached(self) -> Annotated[float | None, Rule(minimum=0)]:
+        """What `bound` bounds; null if the run was stopped.
+
+        MAC utilization; of work that memory bounds, its limit in cycles over its cycles.
+        """
         total = self.report.total
         if self.least_cycles is not None:
             return self.least_cycles / total.cycles if total.cycles else None
@@ -141,9 +139,9 @@ class BenchLine:
             return self.report.memory_limit_share
         return total.utilization(self.report.setting.config)
 
-    @property
-    def limit(self) -> float | None:
-        """What is possible, in the same unit; None: nothing says it."""
+    @Key
+    def limit(self) -> Annotated[float | None, Rule(minimum=0)]:
+        """What is possible, in the same unit; null: nothing says it."""
         total = self.report.total
         if self.case.of == "array":
             return total.limit_utilization(self.report.setting.config)
@@ -169,23 +167,10 @@ class BenchLine:
         """Whether the bound is kept."""
         return self.reached is not None and self.reached >= self.case.bound
 
-    @property
+    @Key
     def right(self) -> bool:
         """Every element is right, and the bound is kept."""
         return self.report.right and self.kept
-
-    def document(self) -> dict[str, Any]:
-        """The line as an object for JSON."""
-        return {
-            "name": self.case.name,
-            "of": self.case.of,
-            "bound": self.case.bound,
-            "reached": self.reached,
-            "limit": self.limit,
-            "gemmini": self.case.gemmini,
-            "right": self.right,
-            "run": self.report.document(),
-        }
 
 
 @dataclass(frozen=True)

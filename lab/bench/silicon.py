@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Final
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.documents.record import As, Hidden, Key
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.lab.bench.cases import ENCODERS
@@ -53,11 +54,14 @@ SHORT_WORKLOADS: Final = tuple(
 """What runs with short scales, which change results and no cycle."""
 
 
-class Accuracy(NamedTuple):
+@dataclass(frozen=True)
+class Accuracy:
     """Cosines of the evaluation texts' vectors by MiniLM to those in float32."""
 
     mean: float
+    """Their mean."""
     least: float
+    """The least of them."""
 
     def __str__(self) -> str:
         return f"{self.mean:.4f}, least {self.least:.4f}"
@@ -70,50 +74,71 @@ AccuracyOf = Callable[[AcceleratorConfig, Progress], Accuracy]
 
 
 @dataclass(frozen=True)
+class SiliconRun:
+    """A run on one of the designs."""
+
+    name: str
+    """What ran."""
+    cycles: int | None
+    """Its cycles; null: it was stopped."""
+    bound: float
+    """The least share of the limit that is wanted."""
+    reached: float | None
+    """MAC utilization."""
+    kept: bool
+    """Whether the bound is kept."""
+
+
+def _runs(lines: tuple[BenchLine, ...]) -> list[SiliconRun]:
+    return [
+        SiliconRun(
+            each.case.name, each.report.total.cycles, each.case.bound, each.reached, each.kept
+        )
+        for each in lines
+    ]
+
+
+@dataclass(frozen=True)
 class SiliconLine:
     """One number of lanes, with one length of scales."""
 
     lanes: int
+    """Lanes of the normalization unit."""
     scale_bits: int
-    area: Area
-    lean: Area
+    """Bits of the mantissas of scales."""
+    area: Hidden[Area]
+    lean: Hidden[Area]
     """The same without the unit."""
-    runs: tuple[BenchLine, ...]
+    runs: Annotated[tuple[BenchLine, ...], As(_runs)]
+    """What ran on it."""
     accuracy: Accuracy | None = None
-    """Measured with each length of scales, not with each number of lanes."""
+    """MiniLM's, measured with each length of scales, not with each number of lanes."""
 
     @property
     def added_gates(self) -> float:
         """Gate equivalents of the cells that the unit adds."""
         return self.area.logic.gates - self.lean.logic.gates
 
-    @property
+    @Key
+    def logic_kge(self) -> float:
+        """Cells of the accelerator, in thousands of gate equivalents."""
+        return self.area.logic.gates / 1000
+
+    @Key
+    def added_kge(self) -> float:
+        """What the unit adds to the same design without it, in thousands of gate equivalents."""
+        return self.added_gates / 1000
+
+    @Key
+    def added_with_sram(self) -> float | None:
+        """The same with memories at six transistors a bit, as a share of the frozen lean design."""
+        share = share_of_frozen(self.area, self.lean)
+        return None if share is None else share.with_sram
+
+    @Key
     def right(self) -> bool:
         """Whether every result is right; a bound that is not kept is an answer, not an error."""
         return all(run.report.right for run in self.runs)
-
-    def document(self) -> dict[str, Any]:
-        """The line as an object for JSON."""
-        share = share_of_frozen(self.area, self.lean)
-        return {
-            "lanes": self.lanes,
-            "scale_bits": self.scale_bits,
-            "logic_kge": self.area.logic.gates / 1000,
-            "added_kge": self.added_gates / 1000,
-            "added_with_sram": None if share is None else share.with_sram,
-            "accuracy": self.accuracy and self.accuracy._asdict(),
-            "right": self.right,
-            "runs": [
-                {
-                    "name": run.case.name,
-                    "cycles": run.report.total.cycles,
-                    "bound": run.case.bound,
-                    "reached": run.reached,
-                    "kept": run.kept,
-                }
-                for run in self.runs
-            ],
-        }
 
 
 @dataclass(frozen=True, kw_only=True)

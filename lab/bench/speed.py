@@ -16,8 +16,9 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any, Final
+from typing import Annotated, Final
 
+from celosia.isa.documents.record import Hidden, Key, Named, Rule
 from celosia.isa.encoding import Command, pack_ring
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import PRESETS
@@ -65,8 +66,10 @@ _COLLECTED: Final = re.compile(r"Collected : (\d+)")
 class Pair:
     """Cycles per second of processor time, of both, measured one after the other."""
 
-    loop: float
-    model: float
+    loop: Annotated[float, Rule(minimum=0)]
+    """The speed of `benchmarks/array_loop.c`, built by the same compiler at -O1."""
+    model: Annotated[float, Rule(minimum=0)]
+    """The speed of the simulation in Verilator, memory model included."""
 
     @property
     def share(self) -> float:
@@ -87,55 +90,59 @@ CASES: Final = (
 class SpeedLine:
     """How fast a workload was."""
 
-    case: BenchCase
-    pairs: tuple[Pair, ...]
-    results_right: bool
+    case: Hidden[BenchCase]
+    pairs: Annotated[tuple[Pair, ...], Rule(minItems=1)]
+    """Measurements, both in turns."""
+    results_right: Hidden[bool]
     """Every run of the model had the right result."""
 
-    @property
-    def share(self) -> float:
+    @Key
+    def share(self) -> Annotated[float, Rule(minimum=0)]:
         """The median share of the loop's speed."""
         return median(pair.share for pair in self.pairs)
 
-    @property
+    @Key
     def right(self) -> bool:
         """The results are right, and the bound is kept."""
         return self.results_right and self.share >= self.case.bound
 
-    def document(self) -> dict[str, Any]:
-        """The line as an object for JSON."""
-        return {
-            "name": self.case.name,
-            "bound": self.case.bound,
-            "share": self.share,
-            "right": self.right,
-            "cycles_per_second": median(pair.model for pair in self.pairs),
-            "loop_cycles_per_second": median(pair.loop for pair in self.pairs),
-            "pairs": [{"loop": pair.loop, "model": pair.model} for pair in self.pairs],
-        }
+    @Key
+    def name(self) -> str:
+        """What was simulated on preset base."""
+        return self.case.name
+
+    @Key
+    def bound(self) -> Annotated[float, Rule(minimum=0)]:
+        """The least share that is accepted."""
+        return self.case.bound
+
+    @Key
+    def cycles_per_second(self) -> Annotated[float, Rule(minimum=0)]:
+        """The model's speed: the median."""
+        return median(pair.model for pair in self.pairs)
+
+    @Key
+    def loop_cycles_per_second(self) -> Annotated[float, Rule(minimum=0)]:
+        """The loop's speed: the median."""
+        return median(pair.loop for pair in self.pairs)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Speed:
     """The lines of the benchmark of speed, and what they were measured with."""
 
-    lines: tuple[SpeedLine, ...]
-    instructions_per_cycle: float | None = None
-    """None: valgrind is not there."""
+    lines: Annotated[tuple[SpeedLine, ...], Named("workloads"), Rule(minItems=1)]
+    """A product, and a layer of an encoder."""
+    instructions_per_cycle: Annotated[float | None, Rule(minimum=0)] = None
+    """Machine instructions of the model and its memory for each simulated cycle; null: valgrind is
+    not there."""
     compiler: str = ""
+    """What built both."""
 
     @property
     def right(self) -> bool:
         """Whether all lines are right."""
         return all(line.right for line in self.lines)
-
-    def document(self) -> dict[str, Any]:
-        """All lines as an object for JSON."""
-        return {
-            "workloads": [line.document() for line in self.lines],
-            "instructions_per_cycle": self.instructions_per_cycle,
-            "compiler": self.compiler,
-        }
 
 
 def measure_speed(
@@ -169,7 +176,7 @@ def _measure(case: BenchCase, loop: Path, runner: Runner, steps: Steps, pairs: i
         steps.begin(f"{case.name}, pair {number + 1} of {pairs}")
         speed = loop_speed(loop)
         report = runner(case.options(), steps).report
-        measured.append(Pair(speed, report.total.cycles_per_second or 0.0))
+        measured.append(Pair(speed, report.total.sim_cycles_per_second or 0.0))
         right = right and report.right
     return SpeedLine(case=case, pairs=tuple(measured), results_right=right)
 

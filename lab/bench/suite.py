@@ -3,42 +3,82 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Literal
 
 from rich.console import Console
 from rich.markup import escape
 
 from celosia.isa.config import did_you_mean
-from celosia.lab.bench.baseline import Key, load_baseline, regressed
+from celosia.isa.documents.record import Added, As, Hidden, Inline, Key, Named, Record
+from celosia.lab.accuracy.cost import CostSet
+from celosia.lab.bench.advice import AdviceLine
+from celosia.lab.bench.baseline import CaseKey, load_baseline, regressed
 from celosia.lab.bench.benches import BENCHES, Asked
-from celosia.lab.bench.line import Cases, Part
-from celosia.sim.run.report import commit, versions
+from celosia.lab.bench.line import BenchLine, Cases, Lines, Part
+from celosia.lab.bench.silicon import SiliconLine
+from celosia.lab.bench.speed import Speed
+from celosia.lab.bench.trace import TraceLine
+from celosia.lab.compilers.nonlinear import Nonlinear
+from celosia.lab.compilers.row import Row
+from celosia.sim.run.origin import Origin
 from celosia.sim.support.checkout import checkout_root
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 
-__all__ = ["BENCH_SCHEMA", "Bench", "baseline_path", "run_bench"]
-
-BENCH_SCHEMA: Final = "celosia.bench/2"
+__all__ = ["Bench", "baseline_path", "run_bench"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bench:
+class Measured:
+    """What each benchmark has left; null if it was not asked for."""
+
+    products: Sequence[BenchLine] | None = None
+    """Matrix products."""
+    encoders: Sequence[BenchLine] | None = None
+    """Attention, layers and encoders."""
+    decoders: Sequence[BenchLine] | None = None
+    """Steps of decoders, and a layer of a prefill."""
+    cost: Sequence[CostSet] | None = None
+    """What the cost model predicts of commands that stream, beside what was measured."""
+    nonlinear: Nonlinear | None = None
+    """A layer in several modes."""
+    trace: Sequence[TraceLine] | None = None
+    """What it costs to follow each instruction."""
+    advice: Sequence[AdviceLine] | None = None
+    """First advice that was followed, or all changes where there was none."""
+    silicon: Sequence[SiliconLine] | None = None
+    """Preset base with other numbers of lanes in its normalization unit, and with scales of other
+    lengths."""
+    compilers: Annotated[Added[Sequence[Row] | None], Named("rows")] = None
+    """An idea of each compiler that the survey names, and what it gains in cycles of the RTL."""
+    speed: Speed | None = None
+    """The speed of simulation."""
+
+
+def _shown(parts: Mapping[str, Any]) -> Measured:
+    lines = {name: part.lines for name, part in parts.items() if isinstance(part, Lines)}
+    return Measured(**{**parts, **lines})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bench(Record):
     """What was measured."""
 
-    parts: Mapping[str, Part] = field(default_factory=dict)
+    schema: Literal["celosia.bench/2"] = "celosia.bench/2"
+    """The number changes when a key changes its meaning or goes; new keys may come without."""
+    parts: Inline[Annotated[Mapping[str, Part], As(_shown)]] = field(default_factory=dict)
     """What each benchmark has left, by its name."""
-    baseline: Mapping[Key, int] = field(default_factory=dict)
+    baseline: Hidden[Mapping[CaseKey, int]] = field(default_factory=dict)
     """Cycles of the committed baseline, by their keys."""
-    command_line: tuple[str, ...] = ()
+    origin: Inline[Origin] = field(default_factory=Origin)
 
-    @property
+    @Key
     def right(self) -> bool:
         """No result is wrong, no number below its bound, and none worse than the baseline."""
         return all(part.right for part in self.parts.values()) and not any(self.regressions)
 
     @property
-    def cycles(self) -> Iterator[tuple[Key, int]]:
+    def cycles(self) -> Iterator[tuple[CaseKey, int]]:
         """What was measured, for a baseline."""
         for part in self.parts.values():
             for line in part.lines if isinstance(part, Cases) else ():
@@ -46,7 +86,7 @@ class Bench:
                 if report.right and report.total.cycles is not None:
                     yield (line.case.name, report.setting.issue), report.total.cycles
 
-    @property
+    @Key
     def regressions(self) -> Iterator[str]:
         """What takes longer than the baseline allows, in words."""
         for key, cycles in self.cycles:
@@ -54,22 +94,6 @@ class Bench:
             if known is not None and regressed(cycles, known):
                 name, issue = key
                 yield f"{name} ({issue}): {cycles:,} cycles, {known:,} in the baseline"
-
-    def document(self) -> dict[str, Any]:
-        """The whole benchmark as an object for JSON."""
-        measured = {
-            each.key or name: part.document() if (part := self.parts.get(name)) else None
-            for name, each in BENCHES.items()
-        }
-        return {
-            "schema": BENCH_SCHEMA,
-            "right": self.right,
-            **measured,
-            "regressions": list(self.regressions),
-            "versions": versions(),
-            "commit": commit(),
-            "command_line": list(self.command_line),
-        }
 
     def show(self, console: Console) -> None:
         """Print every table that was measured."""
@@ -113,5 +137,7 @@ def run_bench(
     for name in names:
         parts[name] = BENCHES[name].run(replace(asked, measured=parts), tell)
     return Bench(
-        parts=parts, baseline=load_baseline(baseline_path()), command_line=tuple(command_line)
+        parts=parts,
+        baseline=load_baseline(baseline_path()),
+        origin=Origin(command_line=tuple(command_line)),
     )

@@ -154,7 +154,7 @@ def trace_table(lines: Sequence[TraceLine]) -> Table:
             whole(line.cycles),
             judged(line.right, percent(line.slower)),
             percent(SLOWER),
-            judged(line.right, f"{line.megabytes:.2f}"),
+            judged(line.right, f"{line.megabytes_per_million_cycles:.2f}"),
             f"{MEGABYTES:.2f}",
         )
     return table
@@ -173,7 +173,7 @@ def advice_table(lines: Sequence[AdviceLine]) -> Table:
         for number, trial in enumerate(line.trials):
             first = (line.name, whole(line.cycles)) if not number else ("", "")
             cells = (escape(first[0]), first[1], " ".join(trial.change.options))
-            saved = (f"{trial.change.saved:,}", f"{line.saved(trial):,}")
+            saved = (f"{trial.change.saved:,}", f"{trial.saved:,}")
             table.add_row(*cells, *saved, judged(line.right, error))
     if found := followed(lines):
         table.caption = f"{found.runs} errors: mean {found.mean:.1%}, worst {found.worst:.1%}"

@@ -1,15 +1,16 @@
 """What it costs to follow each instruction: how much slower a run is, and how large its trace."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from statistics import median
-from typing import Any, Final
+from typing import Annotated, Final
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.documents.record import Count, Hidden, Key, Rule
 from celosia.lab.bench.line import Lines
 from celosia.sim.reporting.trace import trace
 from celosia.sim.run.options.options import RunOptions, Watching
 from celosia.sim.run.outcome import Runner
-from celosia.sim.run.report import Report
+from celosia.sim.run.report import Cycles, Report
 from celosia.sim.run.workload.run import run_workload
 from celosia.sim.support.display import Steps
 from celosia.sim.support.progress import Progress
@@ -42,8 +43,10 @@ WORKLOADS: Final = {
 class TracePair:
     """Cycles per second of processor time, measured one after the other."""
 
-    plain: float
-    followed: float
+    plain: Annotated[float, Rule(minimum=0)]
+    """The speed of the run as such."""
+    followed: Annotated[float, Rule(minimum=0)]
+    """The speed of the run whose instructions are followed."""
 
     @property
     def slower(self) -> float:
@@ -56,38 +59,30 @@ class TraceLine:
     """A workload, followed and not."""
 
     name: str
-    cycles: int
-    trace_bytes: int
-    pairs: tuple[TracePair, ...]
-    same: bool
+    """What ran."""
+    cycles: Cycles
+    """Its cycles."""
+    trace_bytes: Count
+    """Bytes of its trace."""
+    pairs: Annotated[tuple[TracePair, ...], Rule(minItems=1)]
+    """Measurements, each with and without, in turns."""
+    same: Hidden[bool]
     """Every run was right, and took as many cycles."""
 
-    @property
+    @Key
     def slower(self) -> float:
-        """The median of the pairs."""
+        """Processor time that the followed run takes more, as a share: the median of the pairs."""
         return median(pair.slower for pair in self.pairs)
 
-    @property
-    def megabytes(self) -> float:
-        """Megabytes of trace for a million cycles."""
+    @Key
+    def megabytes_per_million_cycles(self) -> float:
+        """The size of the trace."""
         return self.trace_bytes / self.cycles
 
-    @property
+    @Key
     def right(self) -> bool:
         """Both bounds are kept, and nothing else has changed."""
-        return self.same and self.slower <= SLOWER and self.megabytes < MEGABYTES
-
-    def document(self) -> dict[str, Any]:
-        """The line as an object for JSON."""
-        return {
-            "name": self.name,
-            "cycles": self.cycles,
-            "trace_bytes": self.trace_bytes,
-            "megabytes_per_million_cycles": self.megabytes,
-            "slower": self.slower,
-            "pairs": [asdict(pair) for pair in self.pairs],
-            "right": self.right,
-        }
+        return self.same and self.slower <= SLOWER and self.megabytes_per_million_cycles < MEGABYTES
 
 
 def run_traces(
@@ -126,4 +121,4 @@ def _line(name: str, reports: list[tuple[Report, Report]]) -> TraceLine:
 
 
 def _speed(report: Report) -> float:
-    return report.total.cycles_per_second or 0.0
+    return report.total.sim_cycles_per_second or 0.0

@@ -5,11 +5,12 @@ cycles per element with which the survey's baseline is reproduced.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Final
+from typing import Annotated, Final
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.documents.record import As, Hidden, Inline, Key, Named
 from celosia.isa.functions.table import ACTIVATIONS
 from celosia.isa.presets import resolve_config
 from celosia.lab.compilers.serialize import Unit, serialize
@@ -61,11 +62,13 @@ class Mode:
     """A way to run the layer."""
 
     name: str
-    text: str
-    host: bool = False
+    """The mode."""
+    text: Annotated[str, Named("meaning")]
+    """What it is."""
+    host: Hidden[bool] = False
     """Everything but products is a host's work."""
-    overlap: bool = True
-    serial: bool = False
+    overlap: Hidden[bool] = True
+    serial: Hidden[bool] = False
 
 
 MODES: Final = (
@@ -93,46 +96,85 @@ MODES: Final = (
 class ModeLine:
     """A mode and its run."""
 
-    mode: Mode
-    measured: Measurement
+    mode: Inline[Mode]
+    measured: Hidden[Measurement]
     """The accelerator's part: RTL."""
-    host: Mapping[str, int]
-    """The host's part, by kinds of work: a model."""
+    host: Annotated[Mapping[str, int], Named("host_model_cycles")]
+    """The host's part, by kinds of work: elements times `host_cycles_per_element`, a model."""
 
-    @property
+    @Key
     def cycles(self) -> int | None:
-        """Cycles of both parts, one after the other; None if the accelerator's are not known."""
+        """Cycles of both parts, one after the other; null if the accelerator's are not known."""
         own = self.measured.cycles
         return None if own is None else own + sum(self.host.values())
 
-    def document(self) -> dict[str, Any]:
-        """The line as an object for JSON."""
-        return {
-            "name": self.mode.name,
-            "meaning": self.mode.text,
-            "cycles": self.cycles,
-            "accelerator_cycles": self.measured.cycles,
-            "host_model_cycles": dict(self.host),
-            "macs": self.measured.macs,
-            "mismatches": self.measured.mismatches,
-            "elements_checked": self.measured.elements_checked,
-            "right": self.measured.right,
-        }
+    @Key
+    def accelerator_cycles(self) -> int | None:
+        """The accelerator's part, on the RTL."""
+        return self.measured.cycles
+
+    @Key
+    def macs(self) -> int:
+        """Useful multiply-accumulates."""
+        return self.measured.macs
+
+    @Key
+    def mismatches(self) -> int | None:
+        """Elements that differ from the definition; null: nothing was compared."""
+        return self.measured.mismatches
+
+    @Key
+    def elements_checked(self) -> int:
+        """Elements that were compared."""
+        return self.measured.elements_checked
+
+    @Key
+    def right(self) -> bool:
+        """Whether all results are right."""
+        return self.measured.right
+
+
+@dataclass(frozen=True)
+class ShownMode:
+    """A mode, beside the others."""
+
+    line: Inline[ModeLine]
+    speedup: float | None
+    """How many times as fast it is as the mode `offloaded`; null: one is not known."""
+    mac_utilization: float | None
+    """Useful products over all that the array could have made in these cycles."""
+
+
+def _text(shape: EncoderShape) -> str:
+    return str(shape)
 
 
 @dataclass(frozen=True)
 class Nonlinear:
     """All modes of one layer."""
 
-    shape: EncoderShape
+    shape: Annotated[EncoderShape, Named("model"), As(_text)]
+    """The shape of the layer."""
     seq: int
-    config: AcceleratorConfig
-    lines: tuple[ModeLine, ...]
+    """Its tokens."""
+    config: Hidden[AcceleratorConfig]
+    lines: Hidden[tuple[ModeLine, ...]]
+    host_cycles_per_element: Mapping[str, int] = field(default_factory=lambda: HOST_CYCLES)
+    """Cycles of a floating-point host, by kinds of work, derived from the survey's figures."""
+    survey_speedup: float = SURVEY_SPEEDUP
+    """What the survey's accelerator gains over its host."""
+    vta_utilization: tuple[float, float] = VTA_UTILIZATION
+    """The shares of its peak that VTA reaches, without and with latency hiding."""
 
-    @property
+    @Key
     def right(self) -> bool:
         """Whether all results are right."""
         return all(line.measured.right for line in self.lines)
+
+    @Key
+    def modes(self) -> list[ShownMode]:
+        """All modes."""
+        return [ShownMode(line, self.speedup(line), self.utilization(line)) for line in self.lines]
 
     def line(self, name: str) -> ModeLine:
         """The line of the mode called `name`."""
@@ -148,25 +190,6 @@ class Nonlinear:
         if not line.cycles:
             return None
         return line.measured.macs / (self.config.macs_per_cycle * line.cycles)
-
-    def document(self) -> dict[str, Any]:
-        """The comparison as an object for JSON."""
-        return {
-            "model": str(self.shape),
-            "seq": self.seq,
-            "host_cycles_per_element": dict(HOST_CYCLES),
-            "survey_speedup": SURVEY_SPEEDUP,
-            "vta_utilization": list(VTA_UTILIZATION),
-            "right": self.right,
-            "modes": [
-                {
-                    **line.document(),
-                    "speedup": self.speedup(line),
-                    "mac_utilization": self.utilization(line),
-                }
-                for line in self.lines
-            ],
-        }
 
 
 Measure = Callable[[Mode, Case, AcceleratorConfig, Progress], Measurement]

@@ -2,29 +2,31 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Literal
 
 import numpy as np
 import typer
 from rich.table import Table
 
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.documents.record import Record
 from celosia.lab.mappings.measured import (
     MOST_CYCLES,
-    Measured,
+    MeasuredPlans,
     measure_picks,
     measured_lines,
 )
 from celosia.lab.mappings.sample import COLUMNS, Drawn, Request, draw_batch, joined
 from celosia.lab.mappings.samplers import Sampler
-from celosia.lab.mappings.statistics import spread_of, spread_picks
+from celosia.lab.mappings.statistics import Spread, spread_of, spread_picks
 from celosia.lab.sweep.words import carried, options_of
 from celosia.lab.tune.command import GraphNameOption
 from celosia.sim.command.options.common import ExecutorOption
-from celosia.sim.run.report import as_json, commit, versions
+from celosia.sim.run.origin import Commit, Versions, commit, versions, write_document
 from celosia.sim.support.display import progress_bar, table_console
-from celosia.sim.support.output import check_destination, write_file
+from celosia.sim.support.output import check_destination
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 from celosia.sim.support.words import counted
@@ -33,7 +35,37 @@ from celosia.sim.workloads.details import given
 
 __all__ = ["mappings"]
 
-SCHEMA: Final = "celosia.mappings/1"
+
+@dataclass(frozen=True, kw_only=True)
+class Sample(Record):
+    """How good plans are that are drawn at random."""
+
+    schema: Literal["celosia.mappings/1"] = "celosia.mappings/1"
+    """The number changes when a key changes its meaning or goes; new keys may come without."""
+    versions: Versions = field(default_factory=versions)
+    """Versions of Python and of packages that results depend on; null: not installed."""
+    commit: Commit = field(default_factory=commit)
+    """The commit of the checkout, with `-dirty` if it was changed; null outside of git."""
+    options: str
+    """The product."""
+    config: AcceleratorConfig
+    """Every parameter of the accelerator."""
+    sampler: str
+    """How plans were drawn."""
+    count: int
+    """How many were."""
+    seed: int
+    """The seed of the draw."""
+    combinations: int
+    """Plans that there are, legal or not."""
+    seconds: float
+    """How long it took."""
+    spread: Mapping[str, Spread]
+    """How cycles, bytes, energy and products of them lie above the least."""
+    percentiles: Mapping[str, list[float]]
+    """From 0 to 100, of the same quantities."""
+    rtl: MeasuredPlans | None
+    """Some of the plans on the RTL; null: none was run."""
 
 
 def mappings(
@@ -94,7 +126,7 @@ def mappings(
     for line in measured_lines(measured) if measured else ():
         console.print(line)
     if json is not None:
-        write_file(json, as_json(_document(request, drawn, seconds, measured)))
+        write_document(str(json), _sample(request, drawn, seconds, measured))
 
 
 def _draw(request: Request, lanes: Sequence[Lane], tell: Progress) -> Drawn:
@@ -132,25 +164,19 @@ def _table(drawn: Drawn, title: str) -> Table:
     return table
 
 
-def _document(
-    request: Request, drawn: Drawn, seconds: float, measured: Measured | None
-) -> Mapping[str, Any]:
+def _sample(
+    request: Request, drawn: Drawn, seconds: float, measured: MeasuredPlans | None
+) -> Sample:
     quantiles = np.percentile(drawn.values, range(101), axis=0)
-    return {
-        "schema": SCHEMA,
-        "versions": versions(),
-        "commit": commit(),
-        "options": str(given(request.options.details).get("shape", request.space.graph.name)),
-        "config": asdict(request.config),
-        "sampler": request.sampler.value,
-        "count": request.count,
-        "seed": request.seed,
-        "combinations": request.space.size,
-        "seconds": seconds,
-        "spread": {
-            name: spread_of(values).document()
-            for name, values in zip(COLUMNS, drawn.values.T, strict=True)
-        },
-        "percentiles": dict(zip(COLUMNS, quantiles.T.tolist(), strict=True)),
-        "rtl": None if measured is None else measured.document(),
-    }
+    return Sample(
+        options=str(given(request.options.details).get("shape", request.space.graph.name)),
+        config=request.config,
+        sampler=request.sampler.value,
+        count=request.count,
+        seed=request.seed,
+        combinations=request.space.size,
+        seconds=seconds,
+        spread=dict(zip(COLUMNS, map(spread_of, drawn.values.T), strict=True)),
+        percentiles=dict(zip(COLUMNS, quantiles.T.tolist(), strict=True)),
+        rtl=measured,
+    )

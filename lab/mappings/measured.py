@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+from celosia.isa.documents.record import Hidden, Key
 from celosia.lab.mappings.sample import Drawn, Request
 from celosia.lab.mappings.statistics import rank_correlation
 from celosia.lab.tune.spaces.choice_space import Choice
@@ -14,21 +15,48 @@ from celosia.sim.support.progress import Progress
 from celosia.sim.support.words import counted
 from celosia.sim.support.workers import Lane, Lost, run_on
 
-__all__ = ["MOST_CYCLES", "Measured", "measure_picks", "measured_lines"]
+__all__ = ["MOST_CYCLES", "MeasuredPlan", "MeasuredPlans", "measure_picks", "measured_lines"]
 
 MOST_CYCLES: Final = 40_000_000
 """Plans that are expected to take longer are not run on the RTL."""
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredPlan:
+    """A plan that ran on the RTL."""
+
+    chosen: Mapping[str, Choice]
+    """The plan."""
+    predicted: float
+    """Cycles that were expected."""
+    cycles: int
+    """Cycles of the RTL."""
+
+
+@dataclass(frozen=True)
+class MeasuredPlans:
     """Plans that ran on the RTL, every result compared."""
 
-    chosen: Sequence[Mapping[str, Choice]]
-    predicted: Sequence[float]
-    cycles: Sequence[int]
+    chosen: Hidden[Sequence[Mapping[str, Choice]]]
+    predicted: Hidden[Sequence[float]]
+    cycles: Hidden[Sequence[int]]
 
-    @property
+    @Key
+    def plans(self) -> list[MeasuredPlan]:
+        """Each plan."""
+        return list(map(MeasuredPlan, self.chosen, self.predicted, self.cycles))
+
+    @Key
+    def rank_correlation(self) -> float:
+        """Whether the order that is expected is that of the RTL."""
+        return self.order()
+
+    @Key
+    def rank_correlation_up_to_twice_the_best(self) -> float:
+        """The same of plans that take up to twice the fewest cycles."""
+        return self.order(2)
+
+    @Key
     def mean_error(self) -> float:
         """The mean of how far predictions are off, as a share of the cycles."""
         pairs = zip(self.predicted, self.cycles, strict=True)
@@ -44,20 +72,6 @@ class Measured:
         ]
         return rank_correlation(*zip(*pairs, strict=True))
 
-    def document(self) -> dict[str, Any]:
-        """What was measured as an object for JSON."""
-        return {
-            "mean_error": self.mean_error,
-            "rank_correlation": self.order(),
-            "rank_correlation_up_to_twice_the_best": self.order(2),
-            "plans": [
-                {"chosen": dict(chosen), "predicted": predicted, "cycles": cycles}
-                for chosen, predicted, cycles in zip(
-                    self.chosen, self.predicted, self.cycles, strict=True
-                )
-            ],
-        }
-
 
 def measure_picks(
     request: Request,
@@ -65,7 +79,7 @@ def measure_picks(
     picks: Sequence[int],
     tell: Progress,
     lanes: Sequence[Lane] | None = None,
-) -> Measured:
+) -> MeasuredPlans:
     """Run the plans of these numbers, on `lanes` or, without any, in this process.
 
     Raises `InputError` if one ends its workers.
@@ -91,14 +105,14 @@ def measure_picks(
             raise InputError(f"plan {trial.number}, {dict(trial.chosen)}: its workers have died")
         cycles[trial.number] = found.cycles
         tell(f"{len(cycles)} of {counted(len(picks), 'plan')} on the RTL", len(cycles) / len(picks))
-    return Measured(
+    return MeasuredPlans(
         chosen=[drawn.chosen[number] for number in picks],
         predicted=[float(drawn.values[number, 0]) for number in picks],
         cycles=[cycles[number] for number in picks],
     )
 
 
-def measured_lines(measured: Measured) -> Iterator[str]:
+def measured_lines(measured: MeasuredPlans) -> Iterator[str]:
     """What was measured, in words."""
     yield (
         f"{counted(len(measured.cycles), 'plan')} on the RTL, {min(measured.cycles):,} to "

@@ -1,8 +1,7 @@
 """What a sample of plans shows: how plans spread, which stand for all, and whether order holds."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ class Spread:
     """How the values of a sample lie above the least."""
 
     least: float
+    """The least."""
     tenth: float
     """The tenth percentile over the least."""
     median: float
@@ -23,10 +23,6 @@ class Spread:
     """The largest over the least."""
     below_three: float
     """Percent of values below three times the least."""
-
-    def document(self) -> dict[str, Any]:
-        """The spread as an object for JSON."""
-        return asdict(self)
 
 
 def spread_of(values: NDArray[np.float64]) -> Spread:

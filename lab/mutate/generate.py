@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from celosia.isa.documents.record import Hidden
 from celosia.lab.mutate.edit import Edit, Place, edited_text, places
 from celosia.lab.mutate.mirrors import LAYERS, nearest_tests, own_tests, whole_tests
 from celosia.lab.mutate.operators import OPERATORS, Operator, Replacement
@@ -22,9 +23,10 @@ class Change:
     """A change that nobody planned."""
 
     operator: str
+    """The kind of the change."""
     line: int
     """The number of the changed line in today's file, from 1."""
-    fault: Planted
+    fault: Hidden[Planted]
 
 
 @dataclass(frozen=True)

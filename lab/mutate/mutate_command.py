@@ -14,13 +14,14 @@ from celosia.lab.mutate.fault import Fault
 from celosia.lab.mutate.generate import draw, sources_of
 from celosia.lab.mutate.patch import load_foreign
 from celosia.lab.mutate.planted import load_faults
-from celosia.lab.mutate.sample import json_of, outcomes_table, survivors, try_sample
+from celosia.lab.mutate.sample import MutationSample, outcomes_table, survivors, try_sample
 from celosia.lab.mutate.trial import GENERATED, Ended, Trial
 from celosia.sim.command.options.common import ExecutorOption, JsonOption
+from celosia.sim.run.origin import write_document
 from celosia.sim.support.checkout import checkout_root
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.guard import WRONG
-from celosia.sim.support.output import check_destination, write_file
+from celosia.sim.support.output import check_destination
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.workers import parse_executor
 
@@ -123,8 +124,7 @@ def _try_generated(sample: _Sample, root: Path, how: tuple[bool, str], json: str
     campaign = Campaign(root, fresh, GENERATED)
     with progress_bar() as tell, trial_lanes(workers) as lanes:
         outcomes = try_sample(changes, equivalents, campaign, lanes, tell)
-    if json is not None:
-        write_file(json, json_of(sample.package, sample.seed, outcomes))
+    write_document(json, MutationSample(sample.package, sample.seed, outcomes))
     missed = survivors(outcomes)
     listed = sum(each.result == "equivalent" for each in outcomes)
     console = table_console(json)

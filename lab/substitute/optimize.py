@@ -15,7 +15,7 @@ from celosia.lab.substitute.search import (
     BUDGET,
     Found,
     Problem,
-    Taken,
+    Substituted,
     greedy,
     search,
 )
@@ -192,7 +192,7 @@ class OptimizedModel:
     segments: tuple[Optimized[Graph], ...]
 
     @property
-    def steps(self) -> tuple[Taken, ...]:
+    def steps(self) -> tuple[Substituted, ...]:
         """All that was done, on both levels."""
         return tuple(step for each in (self.floats, *self.segments) for step in each.found.steps)
 

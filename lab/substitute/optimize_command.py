@@ -1,15 +1,16 @@
 """`celosia optimize`: the steps of a search for a cheaper graph, and what they are worth."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from celosia.isa.documents.record import Hidden, Key, Record
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.lab.graphs.rewritable import REWRITABLE, SMALL
@@ -21,6 +22,7 @@ from celosia.lab.substitute.graph_texts import (
     write_graph_file,
 )
 from celosia.lab.substitute.optimize import Optimized, Way, optimize_integers, optimize_model
+from celosia.lab.substitute.search import Substituted
 from celosia.lab.sweep.words import options_of
 from celosia.sim.command.options.common import (
     JsonOption,
@@ -30,10 +32,10 @@ from celosia.sim.command.options.common import (
     SetOption,
 )
 from celosia.sim.command.options.model import SizesOption
-from celosia.sim.run.report import as_json, versions
+from celosia.sim.run.origin import Versions, versions, write_document
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.extras import import_extra
-from celosia.sim.support.output import check_destination, write_file
+from celosia.sim.support.output import check_destination
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.models.prepare import parse_sizes, random_samples
@@ -42,9 +44,8 @@ from celosia.sw.compiler.costs import Costs
 from celosia.sw.frontend.recognize.recognize import recognized_graph
 from celosia.sw.ir.graph import Graph
 
-__all__ = ["OPTIMIZE_SCHEMA", "optimize"]
+__all__ = ["Optimization", "RewrittenGraph", "optimize"]
 
-OPTIMIZE_SCHEMA: Final = "celosia.optimize/1"
 _NAMED: Final = {**REWRITABLE, **SMALL}
 
 
@@ -91,21 +92,67 @@ def optimize(
     _show(table_console(json), found)
     if output is not None:
         write_graph_file(found[0].optimized.graph, output)
-    if json:
-        write_file(json, as_json(_document(what, way, found)))
+    write_document(json, Optimization(workload=what, way=way, graphs=found))
 
 
 @dataclass(frozen=True)
-class _Stage:
+class RewrittenGraph:
     """A graph that was rewritten, of one of the levels."""
 
     name: str
-    optimized: Optimized[Any]
+    """The graph."""
+    optimized: Hidden[Optimized[Any]]
 
-    @property
+    @Key
     def level(self) -> str:
         """The graph's dialect."""
         return level_of(self.optimized.graph)
+
+    @Key
+    def macs_before(self) -> int:
+        """Its multiply-accumulates."""
+        return _macs(self.optimized.before)
+
+    @Key
+    def macs(self) -> int:
+        """Multiply-accumulates of what it became."""
+        return _macs(self.optimized.graph)
+
+    @Key
+    def predicted_cycles_before(self) -> float:
+        """Its predicted cycles."""
+        return self.optimized.cost_before
+
+    @Key
+    def predicted_cycles(self) -> float:
+        """Predicted cycles of what it became."""
+        return self.optimized.found.cost
+
+    @Key
+    def examined(self) -> int:
+        """Graphs that were looked at."""
+        return self.optimized.found.examined
+
+    @Key
+    def steps(self) -> tuple[Substituted, ...]:
+        """The substitutions, in order."""
+        return self.optimized.found.steps
+
+
+@dataclass(frozen=True, kw_only=True)
+class Optimization(Record):
+    """Graphs, and what they became."""
+
+    schema: Literal["celosia.optimize/1"] = "celosia.optimize/1"
+    """The number changes when a key changes its meaning or goes; new keys may come without."""
+    versions: Versions = field(default_factory=versions)
+    """Versions of Python and of packages that results depend on; null: not installed."""
+    workload: str
+    """What was rewritten."""
+    way: Way
+    """How steps were found."""
+    graphs: Sequence[RewrittenGraph]
+    """The float graph of a model, then its graphs of integers."""
 
 
 def _graphs(
@@ -127,21 +174,21 @@ def _graphs(
     return (_NAMED[what]() if what in _NAMED else read_graph_file(path),)
 
 
-def _optimized(graph: AnyGraph, costs: Costs, way: Way, tell: Progress) -> list[_Stage]:
+def _optimized(graph: AnyGraph, costs: Costs, way: Way, tell: Progress) -> list[RewrittenGraph]:
     """The graph rewritten; of a float graph, also the graphs of integers that it becomes."""
     progress = search_progress(tell)
     if isinstance(graph, Graph):
         found = optimize_integers(graph, costs, way=way, progress=progress)
-        return [_Stage(graph.name, found)]
+        return [RewrittenGraph(graph.name, found)]
     recognized = recognized_graph(graph)
     done = optimize_model(
         recognized, random_samples(recognized, 0), costs, way=way, progress=progress
     )
-    parts = [_Stage(each.before.name, each) for each in done.segments]
-    return [_Stage(graph.name, done.floats), *parts]
+    parts = [RewrittenGraph(each.before.name, each) for each in done.segments]
+    return [RewrittenGraph(graph.name, done.floats), *parts]
 
 
-def _show(console: Console, found: Sequence[_Stage]) -> None:
+def _show(console: Console, found: Sequence[RewrittenGraph]) -> None:
     for stage in found:
         done = stage.optimized
         table = Table("step", title=f"{escape(stage.name)} ({stage.level})", title_justify="left")
@@ -162,28 +209,3 @@ def _show(console: Console, found: Sequence[_Stage]) -> None:
 
 def _macs(graph: AnyGraph) -> int:
     return graph.macs if isinstance(graph, Graph) else sum(graph.macs().values())
-
-
-def _document(what: str, way: Way, found: Sequence[_Stage]) -> dict[str, Any]:
-    return {
-        "schema": OPTIMIZE_SCHEMA,
-        "versions": versions(),
-        "workload": what,
-        "way": way,
-        "graphs": [
-            {
-                "name": stage.name,
-                "level": stage.level,
-                "macs_before": _macs(stage.optimized.before),
-                "macs": _macs(stage.optimized.graph),
-                "predicted_cycles_before": stage.optimized.cost_before,
-                "predicted_cycles": stage.optimized.found.cost,
-                "examined": stage.optimized.found.examined,
-                "steps": [
-                    {"rule": step.rule, "parts": list(step.roots), "predicted_cycles": step.cost}
-                    for step in stage.optimized.found.steps
-                ],
-            }
-            for stage in found
-        ],
-    }

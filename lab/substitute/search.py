@@ -8,11 +8,12 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count
-from typing import Any, Final, Generic, TypeVar
+from typing import Annotated, Any, Final, Generic, TypeVar
 
+from celosia.isa.documents.record import Named
 from celosia.sw.rewriting.engine import Proofs, Rule, Step, alternatives
 
-__all__ = ["ALPHA", "BUDGET", "Found", "Problem", "Taken", "greedy", "search"]
+__all__ = ["ALPHA", "BUDGET", "Found", "Problem", "Substituted", "greedy", "search"]
 
 ALPHA: Final = 2.0
 """How much dearer than the best a graph may be on the way."""
@@ -36,13 +37,15 @@ class Problem(Generic[_Graph]):
 
 
 @dataclass(frozen=True)
-class Taken:
+class Substituted:
     """A step on the way to a graph."""
 
     rule: str
-    roots: tuple[str, ...]
-    cost: float
-    """What the graph behind it costs."""
+    """The rule that was applied."""
+    roots: Annotated[tuple[str, ...], Named("parts")]
+    """The nodes that the replaced parts are named after."""
+    cost: Annotated[float, Named("predicted_cycles")]
+    """Predicted cycles of the graph behind it."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ class Found(Generic[_Graph]):
 
     graph: _Graph
     cost: float
-    steps: tuple[Taken, ...]
+    steps: tuple[Substituted, ...]
     examined: int
     """Graphs that were looked at."""
 
@@ -109,7 +112,7 @@ def _onwards(
                 seen.add(key)
                 cost = _cost(problem, step)
                 if cost is not None:
-                    taken = Taken(step.rule, step.roots, cost)
+                    taken = Substituted(step.rule, step.roots, cost)
                     yield Found(step.graph, cost, (*now.steps, taken), 0)
 
 

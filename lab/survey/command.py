@@ -22,7 +22,7 @@ from celosia.lab.survey.survey import (
 from celosia.lab.survey.tables import csv_text, summary_table
 from celosia.sim.command.options.common import ExecutorOption
 from celosia.sim.command.outputs.folders import PAGE, check_folder, make_folder
-from celosia.sim.run.report import as_json
+from celosia.sim.run.origin import Origin, as_json
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.guard import WRONG
 from celosia.sim.support.output import write_file
@@ -82,7 +82,8 @@ def survey(
     except WrongRunError as error:
         typer.echo(f"celosia: {error}", err=True)
         raise typer.Exit(WRONG) from None
-    found = replace(found, command_line=("celosia", *map(_anywhere, sys.argv[1:])))
+    words = ("celosia", *map(_anywhere, sys.argv[1:]))
+    found = replace(found, origin=Origin(command_line=words))
     document = found.document()
     # Loaded when it is asked for: the library behind it takes a while.
     page = import_module("celosia.lab.survey.page").survey_page(document)

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from celosia.isa.foreign_file import MIB, ForeignFileError, parse_json, read_text
 from celosia.lab.survey.parts.jobs import Task
-from celosia.sim.run.report import as_json
+from celosia.sim.run.origin import as_json
 from celosia.sim.support.output import write_file
 
 __all__ = ["RunStore"]

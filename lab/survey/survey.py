@@ -1,10 +1,11 @@
 """All items of the survey: which runs they need, and what comes out of them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
 
 from celosia.isa.config import did_you_mean
+from celosia.isa.documents.record import Inline, Record
 from celosia.lab.survey.items import (
     bottleneck,
     generation,
@@ -18,10 +19,9 @@ from celosia.lab.survey.items import (
 )
 from celosia.lab.survey.parts.jobs import Task, WrongRunError, run_task
 from celosia.lab.survey.parts.paper import Paper, paper
-from celosia.lab.survey.parts.read import SURVEY_SCHEMA
 from celosia.lab.survey.parts.values import Evidence, Item, Scope, Study
 from celosia.lab.survey.store import RunStore
-from celosia.sim.run.report import commit, versions
+from celosia.sim.run.origin import Origin
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 from celosia.sim.support.words import counted
@@ -51,25 +51,15 @@ _STUDIES: Final = {study.id: study for module in _MODULES for study in module.ST
 
 
 @dataclass(frozen=True)
-class Survey:
+class Survey(Record):
     """What was found."""
 
     items: tuple[Item, ...]
-    scope: Scope
-    command_line: tuple[str, ...] = ()
-
-    def document(self) -> dict[str, Any]:
-        """The survey as an object for JSON (`docs/survey.schema.json`)."""
-        return {
-            "schema": SURVEY_SCHEMA,
-            "quick": self.scope.quick,
-            "long": self.scope.long,
-            "tenth": self.scope.tenth,
-            "items": [item.document() for item in self.items],
-            "versions": versions(),
-            "commit": commit(),
-            "command_line": list(self.command_line),
-        }
+    """Tables and figures of the survey."""
+    scope: Inline[Scope]
+    origin: Inline[Origin] = field(default_factory=Origin)
+    schema: Literal["celosia.survey/1"] = "celosia.survey/1"
+    """The number changes when a key changes its meaning or goes; new keys may come without."""
 
 
 def study_ids() -> tuple[str, ...]:

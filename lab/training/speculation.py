@@ -138,10 +138,15 @@ class Gain:
     tokens: int
     """Tokens that these steps made."""
     steps: int
+    """Steps with a draft."""
     foretold: int
+    """Tokens that the draft foretold."""
     accepted: int
+    """Foretold tokens that were right."""
     cycles: int
+    """Cycles of these steps."""
     plain_cycles: int
+    """Cycles without a draft."""
     limit: float
     """Cycles of the limit of memory of one step, the mean of plain steps."""
 

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
-from typing import Annotated, Final
+from dataclasses import dataclass, field
+from typing import Annotated, Final, Literal
 
 import typer
 from rich.table import Table
 
+from celosia.isa.documents.record import Record
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.lab.training.held_out import held_out_texts
@@ -17,10 +18,10 @@ from celosia.sim.command.options.common import JsonOption
 from celosia.sim.command.options.drafting import DraftModelOption
 from celosia.sim.command.options.language import ModelOption, language_errors, quantized_model
 from celosia.sim.devices.devices import open_device
-from celosia.sim.run.report import as_json, versions
+from celosia.sim.run.origin import Versions, versions, write_document
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.guard import WRONG, guarded
-from celosia.sim.support.output import check_destination, write_file
+from celosia.sim.support.output import check_destination
 from celosia.sim.support.progress import Progress
 from celosia.sw.decoding.decoder import Decoder
 from celosia.sw.decoding.drafts.draft import Source, draft_of
@@ -36,9 +37,8 @@ from celosia.sw.reference.language.model_file import (
 from celosia.sw.reference.language.sampling import Draft, Sampler
 from celosia.sw.reference.language.tokenizer import END
 
-__all__ = ["SPECULATION_SCHEMA", "speculation"]
+__all__ = ["Speculation", "SpeculationRow", "speculation"]
 
-SPECULATION_SCHEMA: Final = "celosia.speculation/1"
 
 _TEXTS: Final = 12
 _UNTIL: Final = (64, 150)
@@ -65,14 +65,33 @@ _TIMING: Final = MemoryTiming()
 
 
 @dataclass(frozen=True)
-class _Row:
+class SpeculationRow:
     """What a draft gains in texts of a kind."""
 
     kind: str
+    """How tokens are drawn."""
     drafts: str
+    """Where guesses come from."""
     most: int
+    """Tokens that are foretold for a step at most."""
     gains: Mapping[int, Gain]
     """By the tokens of the texts."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Speculation(Record):
+    """What drafts gain."""
+
+    schema: Literal["celosia.speculation/1"] = "celosia.speculation/1"
+    """The number changes when a key changes its meaning or goes; new keys may come without."""
+    versions: Versions = field(default_factory=versions)
+    """Versions of Python and of packages that results depend on; null: not installed."""
+    rtl_texts: int
+    """Texts that ran on the RTL step by step."""
+    differ: Sequence[int]
+    """The texts that the RTL goes on with otherwise."""
+    rows: Sequence[SpeculationRow]
+    """What a draft gains in texts of a kind, by their tokens."""
 
 
 @guarded
@@ -113,10 +132,7 @@ def speculation(
             rows = list(_rows(texts, sources, clock, tell))
             wrong = _run(clock, texts["greedy"][:rtl_texts], sources, tell)
     _show(rows, rtl_texts, wrong, json)
-    if json:
-        document = {"schema": SPECULATION_SCHEMA, "versions": versions(), "rtl_texts": rtl_texts}
-        document |= {"differ": wrong, "rows": [asdict(row) for row in rows]}
-        write_file(json, as_json(document))
+    write_document(json, Speculation(rtl_texts=rtl_texts, differ=wrong, rows=rows))
     if wrong:
         raise typer.Exit(WRONG)
 
@@ -155,7 +171,7 @@ def _rows(
     sources: Mapping[str, Source],
     clock: Clock,
     tell: Progress,
-) -> Iterator[_Row]:
+) -> Iterator[SpeculationRow]:
     for kind, names, most in (*_ROWS, *(_OF_LITTLE if "little model" in sources else ())):
         tell(f"counting cycles: {kind}, {names}", None)
         draft = draft_of(most, *(sources[name] for name in names.split(", ")))
@@ -163,7 +179,7 @@ def _rows(
             until: gain(texts[kind], PROMPT + 1, draft, until, clock, _TIMING.bytes_per_cycle)
             for until in _UNTIL
         }
-        yield _Row(kind, names, most, gains)
+        yield SpeculationRow(kind, names, most, gains)
 
 
 def _run(
@@ -186,7 +202,9 @@ def _run(
     return wrong
 
 
-def _show(rows: Sequence[_Row], rtl_texts: int, wrong: Sequence[int], json: str | None) -> None:
+def _show(
+    rows: Sequence[SpeculationRow], rtl_texts: int, wrong: Sequence[int], json: str | None
+) -> None:
     console = table_console(json)
     table = Table(
         title=f"{_TEXTS} texts behind {PROMPT} held-out tokens, cycles behind the prompt",

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, Literal
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.documents.record import Record
 from celosia.isa.foreign_file import MIB, parse_json
 from celosia.isa.memory import MemoryTiming
 from celosia.lab.sweep.version import whole_version
@@ -20,12 +22,20 @@ from celosia.sw.ir.graph import Graph
 from celosia.sw.mlir.print_graph import print_graph
 from celosia.sw.planning.forms.plan import Plan
 
-__all__ = ["DEFAULT", "SOURCE", "Entry", "TuningLog", "best_known", "open_log", "tuning_key"]
+__all__ = [
+    "DEFAULT",
+    "SOURCE",
+    "Entry",
+    "LogHead",
+    "TuningLog",
+    "best_known",
+    "open_log",
+    "tuning_key",
+]
 
 DEFAULT: Final = "default"
 """The strategy of the compiler itself, whose plan is a trial without choices."""
 
-_SCHEMA: Final = "celosia.tune/1"
 _MOST_BYTES: Final = 256 * MIB
 _HEAD: Final = {"key": str, "oracle": str}
 _TRIAL: Final = {"strategy": str, "trial": int, "chosen": dict}
@@ -33,6 +43,18 @@ _TRIAL: Final = {"strategy": str, "trial": int, "chosen": dict}
 
 Entry = dict[str, Any]
 """A trial as a line: `strategy`, `trial`, `chosen`, then `cycles` or `refused`."""
+
+
+@dataclass(frozen=True)
+class LogHead(Record):
+    """The first line of a tuning log; each further line is a trial."""
+
+    key: str
+    """A digest of what is searched: graph, configuration, memory and the sources of Celosia."""
+    oracle: str
+    """What says how many cycles a trial takes."""
+    schema: Literal["celosia.tune/1"] = "celosia.tune/1"
+    """The number changes when a key changes its meaning or goes; new keys may come without."""
 
 
 class TuningLog:
@@ -68,7 +90,7 @@ def open_log(path: Path, key: str, oracle: str, space: ChoiceSpace) -> Iterator[
     with open_lines_of(path, f"{path}: another search writes there") as file:
         text = file.read().decode(errors="replace")
         if not text:
-            append_line(file, {"schema": _SCHEMA, "key": key, "oracle": oracle})
+            append_line(file, LogHead(key, oracle).document())
             yield TuningLog(file, [])
             return
         head, entries = _parsed(text, path)
@@ -148,8 +170,8 @@ def _parsed(text: str, path: Path) -> tuple[Entry, list[Entry]]:
             raise InputError(f"{place}: not a line of a tuning log")
         raise InputError(f"{place} was cut short; remove it to go on from there")
     head, *entries = lines
-    if head.get("schema") != _SCHEMA:
-        raise InputError(f"{path}: its schema is {head.get('schema')}, not {_SCHEMA}")
+    if head.get("schema") != LogHead.schema:
+        raise InputError(f"{path}: its schema is {head.get('schema')}, not {LogHead.schema}")
     return head, entries
 
 

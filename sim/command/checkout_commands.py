@@ -7,12 +7,12 @@ import typer
 from celosia.sim.command.document import write_documents
 from celosia.sim.command.options.common import JsonOption
 from celosia.sim.command.outputs.tables import doctor_table
-from celosia.sim.run.report import as_json
+from celosia.sim.run.origin import write_document
 from celosia.sim.support.checkout import checkout_root
 from celosia.sim.support.display import table_console
 from celosia.sim.support.guard import BAD_INPUT, WRONG
-from celosia.sim.support.output import check_destination, write_file
-from celosia.sim.verilator.doctor import doctor_document, examine
+from celosia.sim.support.output import check_destination
+from celosia.sim.verilator.doctor import Findings, examine
 
 __all__ = ["docs", "doctor"]
 
@@ -25,8 +25,7 @@ def doctor(*, json: JsonOption = None) -> None:
     check_destination(json)
     findings = examine()
     table_console(json).print(doctor_table(findings))
-    if json:
-        write_file(json, as_json(doctor_document(findings)))
+    write_document(json, Findings(findings))
     if any(finding.failed for finding in findings):
         raise typer.Exit(BAD_INPUT)
 

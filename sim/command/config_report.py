@@ -1,33 +1,30 @@
 """`celosia config`: configurations as documents and tables."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
-from typing import Annotated, Any, Final
+from dataclasses import asdict, dataclass
+from typing import Annotated, Final, Literal
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.documents.record import Key, Record
 from celosia.isa.presets import PRESETS, resolve_config
 from celosia.sim.command.options.common import JsonOption, SetOption
-from celosia.sim.run.report import as_json
+from celosia.sim.run.origin import write_document
 from celosia.sim.support.display import table_console
 from celosia.sim.support.guard import guarded
-from celosia.sim.support.output import check_destination, write_file
+from celosia.sim.support.output import check_destination
 
 __all__ = [
-    "CONFIG_SCHEMA",
     "DERIVED",
+    "ShownConfig",
+    "ShownPresets",
     "app",
-    "config_document",
     "config_table",
     "preset_table",
-    "presets_document",
 ]
-
-CONFIG_SCHEMA: Final = "celosia.config/1"
-PRESETS_SCHEMA: Final = "celosia.presets/1"
 
 DERIVED: Final = (
     "scratchpad_rows",
@@ -45,22 +42,31 @@ DERIVED: Final = (
 """Properties of a configuration that are shown beside its parameters."""
 
 
-def config_document(name: str, config: AcceleratorConfig) -> dict[str, Any]:
-    """A configuration for JSON."""
-    return {
-        "schema": CONFIG_SCHEMA,
-        "preset": name,
-        "config": asdict(config),
-        "derived": {key: getattr(config, key) for key in DERIVED},
-    }
+@dataclass(frozen=True)
+class ShownConfig(Record):
+    """A configuration."""
+
+    preset: str
+    """Its name or file."""
+    config: AcceleratorConfig
+    """Every parameter."""
+    schema: Literal["celosia.config/1"] = "celosia.config/1"
+    """The number changes when a key changes its meaning or goes; new keys may come without."""
+
+    @Key
+    def derived(self) -> Mapping[str, int]:
+        """What follows from the parameters."""
+        return {key: getattr(self.config, key) for key in DERIVED}
 
 
-def presets_document(presets: Mapping[str, AcceleratorConfig]) -> dict[str, Any]:
-    """All named configurations for JSON."""
-    return {
-        "schema": PRESETS_SCHEMA,
-        "presets": {name: asdict(config) for name, config in presets.items()},
-    }
+@dataclass(frozen=True)
+class ShownPresets(Record):
+    """All named configurations."""
+
+    presets: Mapping[str, AcceleratorConfig]
+    """The parameters of each."""
+    schema: Literal["celosia.presets/1"] = "celosia.presets/1"
+    """The number changes when a key changes its meaning or goes; new keys may come without."""
 
 
 def config_table(name: str, config: AcceleratorConfig) -> Table:
@@ -110,8 +116,7 @@ def config_show(
     check_destination(json)
     config = resolve_config(preset, overrides or ())
     table_console(json).print(config_table(preset, config))
-    if json:
-        write_file(json, as_json(config_document(preset, config)))
+    write_document(json, ShownConfig(preset, config))
 
 
 @app.command("list")
@@ -120,5 +125,4 @@ def config_list(*, json: JsonOption = None) -> None:
     """List the named configurations."""
     check_destination(json)
     table_console(json).print(preset_table(PRESETS))
-    if json:
-        write_file(json, as_json(presets_document(PRESETS)))
+    write_document(json, ShownPresets(PRESETS))

@@ -17,11 +17,14 @@ def documents() -> dict[str, str]:
     """
     page = import_extra("celosia.sw.frontend.importer.page", "onnx")
     # Loads Amaranth, which only who prints needs.
+    reports = import_module("celosia.sim.command.json_page")
     lanes = import_module("celosia.sim.export.modes")
     texts = {
         **generate(),
         "docs/lanes.md": lanes.mode_page(),
         "docs/operators.md": page.operator_page(),
+        "docs/json.md": reports.json_page(),
+        "docs/report.schema.json": reports.json_schema(),
     }
     for more in extensions("documents").values():
         texts |= more()

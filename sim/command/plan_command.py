@@ -10,7 +10,7 @@ from celosia.sim.command.options.groups import Group, grouped
 from celosia.sim.command.options.run_options import Asked, asked, planned_target
 from celosia.sim.command.outputs.plan_report import plan_tables, plan_text, plan_workload
 from celosia.sim.run.options.options import RunOptions, Target, Told
-from celosia.sim.run.report import as_json
+from celosia.sim.run.origin import write_document
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.output import check_destination, write_file
 from celosia.sim.support.words import command_line
@@ -49,5 +49,4 @@ def plan(
     console.print(f"planned and compared with its alternatives in {seconds:.1f} s")
     if output:
         write_file(output, plan_text(found))
-    if json:
-        write_file(json, as_json(found.document()))
+    write_document(json, found)

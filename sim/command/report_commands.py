@@ -17,7 +17,7 @@ from celosia.sim.reporting.compare import Comparison, compare, run_names
 from celosia.sim.reporting.explain import explain
 from celosia.sim.reporting.run_file import read_clocked_run, read_profile, read_timed_run
 from celosia.sim.run.options.options import RunOptions, Target, Watching
-from celosia.sim.run.report import as_json
+from celosia.sim.run.origin import write_document
 from celosia.sim.run.workload.run import run_workload
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.guard import WRONG
@@ -103,8 +103,7 @@ def top(
         if found is None:
             raise typer.Exit(WRONG)
         profile, right = found, report.right
-        if json:
-            write_file(json, as_json(report.document()))
+        write_document(json, report)
     table_console(json).print(_top_table(profile, count))
     raise typer.Exit(0 if right else WRONG)
 

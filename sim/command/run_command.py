@@ -21,8 +21,8 @@ from celosia.sim.command.outputs.model_tables import print_model
 from celosia.sim.command.outputs.tables import print_report
 from celosia.sim.run.models.model_outcome import ModelOutcome
 from celosia.sim.run.options.options import Compiling, RunOptions, Target, Told, Watching
+from celosia.sim.run.origin import as_json
 from celosia.sim.run.outcome import Outcome
-from celosia.sim.run.report import as_json
 from celosia.sim.run.workload.advice import run_advised
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.output import check_destination, write_array, write_file

@@ -6,11 +6,12 @@ A profile is part of the run's JSON document (`docs/reports.md`), and made from 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, Final
+from typing import Annotated, Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.isa.documents.record import As, Count, Named, Record, Rule
 from celosia.isa.encoding import Command, pack_ring, unpack_ring
 from celosia.sim.profile.executed import Executed
 from celosia.sim.profile.log import NEVER, Operations, Spans
@@ -21,37 +22,69 @@ __all__ = ["Part", "Profile", "join"]
 
 _TIMES: Final = tuple(field.name for field in fields(Operations) if field.name != "command")
 
+Packed: TypeAlias = Annotated[str, Rule(contentEncoding="base64")]
+
 
 @dataclass(frozen=True)
 class Part:
     """One of the programs that ran one after the other."""
 
     name: str
-    start: int
+    """What it is a program of."""
+    start: Count
     """The first cycle of the program."""
-    first: int
+    first: Count
     """The index of its first command."""
     schedule: str
+    """The schedule by which operations follow each other, in words."""
+
+
+def _program(commands: Sequence[Command]) -> Packed:
+    return pack_bytes(pack_ring(commands))
+
+
+def _array(numbers: NDArray[np.int64]) -> Packed:
+    return pack(numbers)
+
+
+def _arrays(arrays: Mapping[str, NDArray[np.int64]]) -> Mapping[str, Packed]:
+    return {name: pack(numbers) for name, numbers in arrays.items()}
+
+
+def _tables(tables: Mapping[str, Operations | Spans]) -> Mapping[str, Mapping[str, Packed]]:
+    return {name: _arrays(vars(table)) for name, table in tables.items()}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Profile:
-    """A run's log, with its program."""
+class Profile(Record):
+    """A run's log, with its program.
 
-    cycles: int
-    commands: Sequence[Command]
+    In a document, arrays are 32-bit differences, little-endian, compressed by zlib, in base64
+    (`celosia.sim.profile.packing.unpack`).
+    """
+
+    cycles: Annotated[int, Rule(minimum=1)]
+    """Cycles of the run."""
+    commands: Annotated[Sequence[Command], Named("program"), As(_program)]
+    """All commands, loops expanded, as they would stand in a ring (zlib, base64)."""
     operators: tuple[str, ...]
     """Names; an empty one for commands that belong to none."""
-    operator: NDArray[np.int64]
+    operator: Annotated[NDArray[np.int64], As(_array)]
     """The number of the operator, in `operators`, that each command belongs to."""
-    queues: Mapping[str, Operations]
-    owners: Mapping[str, Spans]
-    activity: Mapping[str, NDArray[np.int64]]
-    """Busy cycles in each slot of `slot_cycles`."""
-    slot_cycles: int
-    lost: int
+    queues: Annotated[Mapping[str, Operations], As(_tables)]
+    """For each queue, its operations in order: `command`, and the cycles `entered`, `started`,
+    `began`, `read`, `done`; -1: never."""
+    owners: Annotated[Mapping[str, Spans], As(_tables)]
+    """For each unit, from which cycle on (`start`) whose cycles they are: the index of `owner` in
+    its table; -1: nobody's."""
+    activity: Annotated[Mapping[str, NDArray[np.int64]], As(_arrays)]
+    """Busy cycles of each bank, and of the bus, in each slot of `slot_cycles`."""
+    slot_cycles: Annotated[int, Rule(minimum=1)]
+    """Cycles of a slot."""
+    lost: Count
     """Operations and owners that the log had no place for."""
-    parts: tuple[Part, ...]
+    parts: Annotated[tuple[Part, ...], Rule(minItems=1)]
+    """The programs that ran one after the other."""
 
     def operator_of(self, command: int) -> str:
         """The name of the operator that a command belongs to."""
@@ -61,27 +94,6 @@ class Profile:
     def resources(self) -> tuple[str, ...]:
         """Names of the `RESOURCES` whose owners are known."""
         return tuple(name for name in RESOURCES if name in self.owners)
-
-    def document(self) -> dict[str, Any]:
-        """The profile as an object for JSON."""
-        return {
-            "cycles": self.cycles,
-            "program": pack_bytes(pack_ring(self.commands)),
-            "operators": list(self.operators),
-            "operator": pack(self.operator),
-            "queues": {
-                name: {field: pack(getattr(queue, field)) for field in ("command", *_TIMES)}
-                for name, queue in self.queues.items()
-            },
-            "owners": {
-                name: {"start": pack(spans.start), "owner": pack(spans.owner)}
-                for name, spans in self.owners.items()
-            },
-            "activity": {name: pack(counts) for name, counts in self.activity.items()},
-            "slot_cycles": self.slot_cycles,
-            "lost": self.lost,
-            "parts": [vars(part) for part in self.parts],
-        }
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> "Profile":

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.documents.record import Added, Rule
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.registers.queues import QUEUES
 from celosia.sim.profile.losses import losses
@@ -81,14 +82,16 @@ class Change:
     """Another accelerator or memory, and the cycles that it saves, or is expected to."""
 
     what: str
+    """What else there would be."""
     saved: int
-    before: int
+    """Cycles that are saved."""
+    before: Annotated[int, Rule(minimum=1)]
     """Cycles of the run as it was: those that the model expects, or the measured ones."""
-    at_most: bool = False
+    at_most: Added[bool] = False
     """The model expects more, but the run has lost no more for such a cause."""
-    measured: bool = False
+    measured: Added[bool] = False
     """The run has been made again with the change: no model was asked."""
-    options: tuple[str, ...] = ()
+    options: Added[tuple[str, ...]] = ()
     """What to add to the command line: it names everything that differs."""
 
     @property

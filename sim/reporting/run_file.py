@@ -7,7 +7,7 @@ from typing import Any, Final
 from celosia.isa.foreign_file import MIB
 from celosia.sim.profile.profile import Profile
 from celosia.sim.profile.stopped import until_stopped
-from celosia.sim.run.report import RUN_SCHEMA
+from celosia.sim.run.report import Setting
 from celosia.sim.support.output import read_text
 from celosia.sim.support.problems import InputError
 
@@ -31,9 +31,9 @@ def read_run(path: str) -> Mapping[str, Any]:
     except ValueError as error:
         raise InputError(f"{path}: not JSON: {error}") from None
     schema = document.get("schema") if isinstance(document, dict) else None
-    if schema != RUN_SCHEMA:
+    if schema != Setting.schema:
         raise InputError(
-            f"{path}: not a run's report: its schema is {schema!r}, not {RUN_SCHEMA!r}"
+            f"{path}: not a run's report: its schema is {schema!r}, not {Setting.schema!r}"
         )
     try:
         rules.check_run(document)

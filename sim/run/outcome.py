@@ -7,7 +7,9 @@ from typing import Any
 from numpy.typing import NDArray
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.documents.record import Hidden, Inline, Record
 from celosia.sim.run.options.options import RunOptions
+from celosia.sim.run.origin import Origin
 from celosia.sim.run.report import Report, Setting
 from celosia.sim.support.progress import Progress
 
@@ -15,15 +17,11 @@ __all__ = ["Outcome", "Runner", "setting_of"]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Outcome(Record):
     """A report, and the last operator's result as it stood in device memory."""
 
-    report: Report
-    result: NDArray[Any] | None = None
-
-    def document(self) -> dict[str, Any]:
-        """What was shown, for JSON."""
-        return self.report.document()
+    report: Inline[Report]
+    result: Hidden[NDArray[Any] | None] = None
 
 
 Runner = Callable[[RunOptions, Progress], Outcome]
@@ -42,5 +40,5 @@ def setting_of(options: RunOptions, preset: str, config: AcceleratorConfig) -> S
         issue=target.issue,
         cycle_budget=target.cycle_budget,
         check=options.watching.check,
-        command_line=options.told.command_line,
+        origin=Origin(command_line=options.told.command_line),
     )

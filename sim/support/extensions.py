@@ -14,7 +14,7 @@ __all__ = ["extension", "extensions"]
 
 
 def extensions(kind: str) -> dict[str, Any]:
-    """All objects of a kind (commands, documents, plans, rewritings, workloads), by name."""
+    """All objects of a kind (commands, documents, json, plans, rewritings, workloads), by name."""
     return {name: point.load() for name, point in _points(kind).items()}
 
 

@@ -7,24 +7,22 @@ import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module, metadata, util
-from typing import Any, Final
+from typing import Final, Literal
 
+from celosia.isa.documents.record import Hidden, Inline, Key, Record
 from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.verilator.toolchain import find_compiler, find_verilator
 
 __all__ = [
-    "DOCTOR_SCHEMA",
     "REQUIRE_VARIABLE",
     "TOOLS",
     "Finding",
+    "Findings",
     "Tool",
     "absence",
-    "doctor_document",
     "examine",
     "required_names",
 ]
-
-DOCTOR_SCHEMA: Final = "celosia.doctor/1"
 
 REQUIRE_VARIABLE: Final = "CELOSIA_REQUIRE"
 """Names of `TOOLS`, with commas between them, whose absence is a failure."""
@@ -37,10 +35,12 @@ class Tool:
     """Something that Celosia uses."""
 
     name: str
+    """The tool, as `CELOSIA_REQUIRE` spells it."""
     purpose: str
+    """What it is for."""
     package: str
     """The package that has the tool."""
-    find: Callable[[], str | None]
+    find: Hidden[Callable[[], str | None]]
     """Its version or place, or None if it is not there."""
 
 
@@ -48,16 +48,31 @@ class Tool:
 class Finding:
     """A tool, and whether it is there."""
 
-    tool: Tool
+    tool: Inline[Tool]
     detail: str | None
-    """What was found; None: nothing."""
+    """Its version or place; null: nothing was found."""
     required: bool
     """Whether `CELOSIA_REQUIRE` names the tool."""
+
+    @Key
+    def found(self) -> bool:
+        """Whether it was found."""
+        return self.detail is not None
 
     @property
     def failed(self) -> bool:
         """Whether the tool is required and not there."""
         return self.required and self.detail is None
+
+
+@dataclass(frozen=True)
+class Findings(Record):
+    """All tools."""
+
+    tools: tuple[Finding, ...]
+    """Each tool, and whether it is there."""
+    schema: Literal["celosia.doctor/1"] = "celosia.doctor/1"
+    """The number changes when a key changes its meaning or goes; new keys may come without."""
 
 
 def examine() -> tuple[Finding, ...]:
@@ -93,24 +108,6 @@ def required_names() -> frozenset[str]:
             f"there are {', '.join(tool.name for tool in TOOLS)}"
         )
     return names
-
-
-def doctor_document(findings: Sequence[Finding]) -> dict[str, Any]:
-    """`findings` for JSON."""
-    return {
-        "schema": DOCTOR_SCHEMA,
-        "tools": [
-            {
-                "name": finding.tool.name,
-                "found": finding.detail is not None,
-                "detail": finding.detail,
-                "required": finding.required,
-                "purpose": finding.tool.purpose,
-                "package": finding.tool.package,
-            }
-            for finding in findings
-        ],
-    }
 
 
 def _python() -> str:

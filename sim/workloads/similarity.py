@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.isa.documents.record import As, Named, Rule
 from celosia.sw.quantize.encoders.encoder import QuantizedEncoder
 
 __all__ = ["Similarity", "Texts", "compare_texts"]
@@ -29,28 +30,33 @@ class Texts:
         return [len(tokens) for tokens in self.tokens]
 
 
+def _square(array: NDArray[np.float32]) -> list[list[float]]:
+    return array.tolist()
+
+
+def _square_if_known(array: NDArray[np.float32] | None) -> list[list[float]] | None:
+    return None if array is None else array.tolist()
+
+
+def _row_if_known(array: NDArray[np.float32] | None) -> list[float] | None:
+    return None if array is None else array.tolist()
+
+
 @dataclass(frozen=True, eq=False)
 class Similarity:
     """Cosines between texts, each of which is a vector."""
 
-    texts: Sequence[str]
-    lengths: Sequence[int]
-    cosines: NDArray[np.float32]
-    """The cosine of each text's vector with each other one's: an array (texts, texts)."""
-    float_cosines: NDArray[np.float32] | None
-    """`cosines` of the texts' vectors in float32, if there are weights."""
-    to_float: NDArray[np.float32] | None
-    """The cosine of each text's vector with its vector in float32, if there are weights."""
-
-    def document(self) -> dict[str, Any]:
-        """The cosines as an object for JSON."""
-        return {
-            "texts": list(self.texts),
-            "tokens": list(self.lengths),
-            "cosines": self.cosines.tolist(),
-            "float_cosines": None if self.float_cosines is None else self.float_cosines.tolist(),
-            "to_float": None if self.to_float is None else self.to_float.tolist(),
-        }
+    texts: Annotated[Sequence[str], Rule(minItems=1)]
+    """What an encoder ran on."""
+    lengths: Annotated[Sequence[Annotated[int, Rule(minimum=1)]], Named("tokens")]
+    """Tokens of each text, marks included."""
+    cosines: Annotated[NDArray[np.float32], As(_square)]
+    """The cosine of each text's vector, from the output in device memory, with each other one's: an
+    array (texts, texts)."""
+    float_cosines: Annotated[NDArray[np.float32] | None, As(_square_if_known)]
+    """`cosines` of the texts' vectors in float32; null for a model without float32 weights."""
+    to_float: Annotated[NDArray[np.float32] | None, As(_row_if_known)]
+    """The cosine of each text's vector with its vector in float32; null without float32 weights."""
 
 
 def float_vectors(texts: Texts) -> NDArray[np.float32] | None:

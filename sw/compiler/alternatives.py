@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Annotated, Final
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.documents.record import Named
 from celosia.isa.memory import MemoryTiming
 from celosia.sw.compiler.choose import choose, cycles_or_reason
 from celosia.sw.compiler.compiled import CompiledGraph
@@ -31,10 +32,12 @@ of a larger one are compared on the probe, and scaled."""
 class Rejected:
     """An alternative to one choice, with all others as chosen."""
 
-    name: str
+    name: Annotated[str, Named("choice")]
+    """What could be chosen otherwise."""
     value: str
-    cycles: int | None
-    """Predicted; None: it is not possible."""
+    """What was not chosen."""
+    cycles: Annotated[int | None, Named("predicted_cycles")]
+    """Predicted; null: it is not possible."""
     reason: str = ""
     """Why it is not possible; empty if it is."""
 

@@ -1,12 +1,16 @@
 """The matrix product as a problem: shapes, element types and what happens on the way out."""
 
 from dataclasses import dataclass
+from typing import Annotated, TypeAlias
 
 import numpy as np
 
+from celosia.isa.documents.record import Added, Rule
 from celosia.sw.ir.graphs.tensors import MAX_EXTENT
 
 __all__ = ["MatMul", "verify"]
+
+_Size: TypeAlias = Annotated[int, Rule(minimum=1)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,17 +21,21 @@ class MatMul:
     B int8, the bias one int32 for each column.  Sums are int32 and wrap.
     """
 
-    m: int
-    n: int
-    k: int
-    a_unsigned: bool = False
+    m: _Size
+    """Rows of A and C."""
+    n: _Size
+    """Columns of B and C."""
+    k: _Size
+    """Columns of A and rows of B."""
+    a_unsigned: Added[bool] = False
     """Whether A is uint8, not int8."""
-    b_transposed: bool = False
+    b_transposed: Added[bool] = False
     """B stands in memory as ``n x k``."""
-    bias: bool = False
-    scale: float | None = None
-    """C is int8, requantized by this float32; None: C is int32."""
-    relu: bool = False
+    bias: Added[bool] = False
+    """Whether a bias is added."""
+    scale: Added[float | None] = None
+    """C is int8, requantized by this float32; null: C is int32."""
+    relu: Added[bool] = False
     """Negative results become 0 (int8 only)."""
 
     @property

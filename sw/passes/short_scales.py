@@ -24,17 +24,13 @@ class RoundedScales:
     """How scales have changed."""
 
     bits: int
-    """The mantissas that the accelerator takes."""
+    """Bits of the mantissas that the accelerator takes."""
     scales: int
-    """Scales of the graph; one for each column counts as many."""
+    """Scales of the graph, those of columns one by one."""
     rounded: int
     """The scales that were longer."""
     largest: float
     """The largest change of any, as a share of it."""
-
-    def document(self) -> dict[str, int | float]:
-        """The same as an object for JSON."""
-        return dict(vars(self))
 
 
 def added(parts: Iterable[RoundedScales | None]) -> RoundedScales | None:

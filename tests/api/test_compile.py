@@ -4,14 +4,13 @@ import subprocess
 import sys
 from functools import partial
 
-import jsonschema
 import numpy as np
 import pytest
 
 import celosia
 from celosia.lab.exports.catalog import EXPORTS
 from celosia.lab.exports.writing.size import SMALL
-from tests.support.command_line import SCHEMA
+from tests.support.documents import validate
 from tests.support.faulty_devices import Idle, Stopping
 from tests.support.plain_models import save_perceptron
 from tests.sw.frontend.importer.models import floats
@@ -52,7 +51,7 @@ def test_a_model_is_a_function_of_arrays(model):
 def test_the_report_is_that_of_the_command(model):
     model(samples(0))
     report = model.report()
-    jsonschema.validate(report, SCHEMA)
+    validate(report)
     assert report["mismatches"] == 0
     assert report["placement"]["accelerator_mac_share"] == 1
     assert report["outputs"][0]["sqnr_db"] > 15

@@ -2,15 +2,12 @@
 
 import json
 import os
-from pathlib import Path
 
-import jsonschema
 import numpy as np
 from typer.testing import CliRunner
 
 from celosia.sim import cli
-
-SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "report.schema.json").read_text())
+from tests.support.documents import validate
 
 FAST = ("--preset", "tiny", "--sim", "functional")
 MATMUL = ("run", "matmul", *FAST)
@@ -49,7 +46,7 @@ def refused(message, *words, **more):
 
 def valid(text):
     document = json.loads(text)
-    jsonschema.Draft202012Validator(SCHEMA).validate(document)
+    validate(document)
     return document
 
 

@@ -21,7 +21,7 @@ from celosia.lab.mutate.patch import load_foreign
 from celosia.sim.profile.packing import pack, unpack
 from celosia.sim.reporting.run_file import read_run
 from celosia.sim.run.options.options import RunOptions, Target
-from celosia.sim.run.report import as_json
+from celosia.sim.run.origin import as_json
 from celosia.sim.run.workload.run import run_workload
 from celosia.sim.support.cache import CACHE_VARIABLE, sound
 from celosia.sim.support.problems import InputError

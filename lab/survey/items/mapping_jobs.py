@@ -74,7 +74,7 @@ class MappingJob:
         request = self._request(self.sampler)
         drawn = _drawn(request)
         spread = {
-            name: spread_of(values).document()
+            name: asdict(spread_of(values))
             for name, values in zip(COLUMNS, drawn.values.T, strict=True)
         }
         least: dict[str, float] = {}

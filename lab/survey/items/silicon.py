@@ -5,7 +5,7 @@ from typing import Final
 from celosia.isa.presets import resolve_config
 from celosia.lab.survey.parts.values import PERCENT, Evidence, Item, Study, Value
 from celosia.sim.export.silicon.area.measure import lean_parameter, measure_area
-from celosia.sim.export.silicon.area.report import AreaReport, area_document
+from celosia.sim.export.silicon.area.report import AreaReport
 from celosia.sim.export.silicon.cells.library import choose_library
 from celosia.sim.export.silicon.synthesis.mapping import Mapper
 from celosia.sim.export.silicon.synthesis.yosys import find_yosys
@@ -39,7 +39,7 @@ def _measured(evidence: Evidence) -> tuple[Value, ...]:
     assert unit is not None, "base has the unit"
     area = measure_area(config, mapper, silent)
     lean = measure_area(config.with_values({unit: False}), mapper, silent)
-    document = area_document(AreaReport(_PRESET, area, mapper, unit, lean))
+    document = AreaReport(_PRESET, area, mapper, unit, lean).document()
     settings = {"preset": _PRESET, **document["tools"]}
     return tuple(
         evidence.value(

@@ -2,8 +2,9 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
+from celosia.isa.documents.record import Added, As, Key, Record, Rule
 from celosia.lab.survey.parts.jobs import Job, Task
 from celosia.lab.survey.parts.paper import Paper
 
@@ -30,47 +31,41 @@ class Scope:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Value:
+class Value(Record):
     """One number."""
 
     name: str
+    """What it is a number of."""
     ours: float | None
-    """None: not obtained; `note` says why."""
-    kind: str
-    """One of `KINDS`."""
+    """Celosia's; null: not obtained, `note` says why."""
+    kind: Annotated[str, Rule(enum=list(KINDS))]
+    """How it is obtained: measured on the RTL, measured of one layer and multiplied, computed by a
+    model of time, or counted."""
     paper: float | None = None
-    """None: the survey has none."""
+    """The survey's; null: it has none."""
     settings: Mapping[str, Any] = field(default_factory=dict)
+    """What ran, and on what."""
     netlist: str | None = None
-    """The hash of the RTL that was run; None: no RTL was."""
+    """The hash of the RTL that was run; null: no RTL was."""
     note: str = ""
-    unit: str = ""
+    """What is to be known of it."""
+    unit: Added[str] = ""
     """What it is a number of, for the axis of a chart; empty: a number as such."""
 
     def __post_init__(self):
         if self.kind not in KINDS:
             raise ValueError(f"kind: {self.kind!r} is not one of {', '.join(KINDS)}")
 
-    @property
+    @Key
     def difference(self) -> float | None:
-        """Ours over the survey's, less 1; None without either."""
+        """Ours over the survey's, less 1; null without either."""
         if self.ours is None or not self.paper:
             return None
         return self.ours / self.paper - 1
 
-    def document(self) -> dict[str, Any]:
-        """The value as an object for JSON."""
-        return {
-            "name": self.name,
-            "paper": self.paper,
-            "ours": self.ours,
-            "difference": self.difference,
-            "kind": self.kind,
-            "settings": dict(self.settings),
-            "netlist": self.netlist,
-            "note": self.note,
-            "unit": self.unit,
-        }
+
+def _unless_empty(text: str) -> str | None:
+    return text or None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,25 +73,17 @@ class Item:
     """A table or a figure."""
 
     id: str
+    """Its name for `--only`."""
     title: str
+    """What it shows."""
     where: str
     """Where in the survey it stands."""
     values: tuple[Value, ...] = ()
+    """Its numbers."""
     notes: tuple[str, ...] = ()
     """What is to be known of the numbers: assumptions, and why some differ."""
-    missing: str = ""
-    """Why there are no numbers, or not all; nothing if all are there."""
-
-    def document(self) -> dict[str, Any]:
-        """The item as an object for JSON."""
-        return {
-            "id": self.id,
-            "title": self.title,
-            "where": self.where,
-            "values": [value.document() for value in self.values],
-            "notes": list(self.notes),
-            "missing": self.missing or None,
-        }
+    missing: Annotated[str, As(_unless_empty)] = ""
+    """Why there are no numbers, or not all; null if all are there."""
 
 
 @dataclass(frozen=True)

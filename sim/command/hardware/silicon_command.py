@@ -10,10 +10,10 @@ from celosia.isa.presets import resolve_config
 from celosia.sim.command.options.common import JsonOption, PresetOption, SetOption
 from celosia.sim.export.choices import Memories, TopChoice
 from celosia.sim.export.silicon.area.measure import lean_parameter, measure_area
-from celosia.sim.export.silicon.area.report import AreaReport, area_document, print_area
+from celosia.sim.export.silicon.area.report import AreaReport, print_area
 from celosia.sim.export.silicon.cells.library import LIBRARIES, choose_library
 from celosia.sim.export.silicon.energy.events import count_events
-from celosia.sim.export.silicon.energy.report import EnergyReport, energy_document, print_energy
+from celosia.sim.export.silicon.energy.report import EnergyReport, print_energy
 from celosia.sim.export.silicon.energy.table import load_table
 from celosia.sim.export.silicon.fpga.implement import (
     DEVICES,
@@ -21,18 +21,18 @@ from celosia.sim.export.silicon.fpga.implement import (
     find_nextpnr,
     implement,
 )
-from celosia.sim.export.silicon.fpga.report import FpgaReport, fpga_document, print_fpga
+from celosia.sim.export.silicon.fpga.report import FpgaReport, print_fpga
 from celosia.sim.export.silicon.synthesis.mapping import Mapper
 from celosia.sim.export.silicon.synthesis.yosys import Yosys, find_yosys
 from celosia.sim.export.silicon.timing.between import paths_between
 from celosia.sim.export.silicon.timing.levels import level_script, read_levels
 from celosia.sim.export.silicon.timing.measure import by_unit, design_text, known_units
-from celosia.sim.export.silicon.timing.report import TimingReport, print_timing, timing_document
+from celosia.sim.export.silicon.timing.report import TimingReport, print_timing
 from celosia.sim.export.silicon.timing.sta import find_sta, longest_paths, netlist_script
 from celosia.sim.reporting.run_file import read_clocked_run
-from celosia.sim.run.report import as_json
+from celosia.sim.run.origin import write_document
 from celosia.sim.support.display import progress_bar, table_console
-from celosia.sim.support.output import check_destination, write_file
+from celosia.sim.support.output import check_destination
 from celosia.sim.support.progress import Progress
 
 __all__ = ["area", "energy", "fpga", "timing"]
@@ -93,8 +93,7 @@ def area(
     title = " ".join([name, *(overrides or ())])
     report = AreaReport(title, measured, mapper, unit or "", lean, against or "", compared)
     print_area(table_console(json), report)
-    if json:
-        write_file(json, as_json(area_document(report)))
+    write_document(json, report)
 
 
 def timing(
@@ -139,8 +138,7 @@ def timing(
     title = " ".join([name, *(overrides or ())])
     report = TimingReport(title, config, tools, by_unit(paths), between)
     print_timing(table_console(json), report)
-    if json:
-        write_file(json, as_json(timing_document(report)))
+    write_document(json, report)
 
 
 def energy(
@@ -163,8 +161,7 @@ def energy(
         counts = count_events(run, document)
     report = EnergyReport(str(document["workload"]), counts, entries)
     print_energy(table_console(json), report)
-    if json:
-        write_file(json, as_json(energy_document(report)))
+    write_document(json, report)
 
 
 def fpga(
@@ -211,8 +208,7 @@ def fpga(
     title = " ".join([name, *(overrides or ())])
     report = FpgaReport(title, config, device, [tool.identity, nextpnr], found)
     print_fpga(table_console(json), report)
-    if json:
-        write_file(json, as_json(fpga_document(report)))
+    write_document(json, report)
 
 
 def _started(chosen: str | None, tell: Progress) -> Yosys:

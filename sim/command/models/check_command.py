@@ -1,7 +1,7 @@
 """`celosia check`: what the compiler makes of a model that another tool has written."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,13 +11,12 @@ from celosia.sim.command.models.check_table import Placed, refusal_notes, show_c
 from celosia.sim.command.options.common import JsonOption, PresetOption, SetOption
 from celosia.sim.command.options.model import FixedOption, PerTensorOption
 from celosia.sim.command.options.report import AllOption
-from celosia.sim.run.models.time_share import TimeShare, predict_shares
-from celosia.sim.run.report import as_json, versions
+from celosia.sim.run.models.time_share import PlacementInTime, TimeShare, predict_shares
+from celosia.sim.run.origin import write_document
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.extras import import_extra
 from celosia.sim.support.guard import BAD_INPUT
 from celosia.sim.support.output import STANDARD_OUTPUT, check_destination, write_file
-from celosia.sim.workloads.models.placement_document import placement_document
 from celosia.sim.workloads.models.prepare import parse_fixed, parse_sizes
 from celosia.sw.compiler.costs import Costs
 from celosia.sw.frontend.nn.graph import FloatGraph
@@ -27,11 +26,9 @@ from celosia.sw.quantize.units.placement import place
 from celosia.sw.quantize.units.stored import units_of
 
 if TYPE_CHECKING:
-    from celosia.sw.frontend.importer.import_model import Imported
+    pass
 
-__all__ = ["CHECK_SCHEMA", "check"]
-
-CHECK_SCHEMA: Final = "celosia.check/1"
+__all__ = ["check"]
 
 
 def check(
@@ -99,9 +96,18 @@ def check(
         write_file(text, print_float_graph(imported.graph))
     if json:
         faults = () if recognized_model is None else recognized_model.faults
-        document = _document(str(model), bound, imported, placed)
-        document["notes"] += faults
-        write_file(json, as_json(document))
+        placed_in_time = None if placement is None else PlacementInTime(placement, time)
+        documents = import_extra("celosia.sim.command.models.checked_model", "onnx")
+        checked = documents.CheckedModel(
+            model=str(model),
+            sizes=bound,
+            notes=(*imported.notes, *faults),
+            macs=found.macs,
+            nodes=found.rows,
+            lost_outputs=dict(imported.lost),
+            placement=placed_in_time,
+        )
+        write_document(json, checked)
     if imported.lost:
         raise typer.Exit(BAD_INPUT)
 
@@ -112,33 +118,3 @@ def _predicted(graph: FloatGraph, config: AcceleratorConfig) -> TimeShare | None
         return predict_shares(graph, Costs(config))
     except ValueError:
         return None
-
-
-def _document(
-    model: str,
-    sizes: dict[str, int],
-    imported: "Imported",
-    placed: Placed,
-) -> dict[str, Any]:
-    found, placement = placed.survey, placed.placement
-    predicted = None if placed.time is None else placed.time.document()
-    return {
-        "schema": CHECK_SCHEMA,
-        "versions": versions(),
-        "model": model,
-        "sizes": sizes,
-        "notes": list(imported.notes),
-        "macs": found.macs,
-        "nodes": [
-            {
-                "name": row.name,
-                "operator": row.operator,
-                "float_operators": list(row.made),
-                "macs": row.macs,
-                "reason": row.reason,
-            }
-            for row in found.rows
-        ],
-        "lost_outputs": dict(imported.lost),
-        "placement": None if placement is None else placement_document(placement, predicted),
-    }

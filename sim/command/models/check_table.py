@@ -202,8 +202,8 @@ def _captions(placed: Placed) -> Iterator[str]:
 
 def _time_caption(time: TimeShare) -> str:
     text = (
-        f"predicted time: {counted(time.total, 'cycle')}, {time.accelerator_share:.2%} of them "
-        "the accelerator's"
+        f"predicted time: {counted(time.total, 'cycle')}, {time.accelerator_time_share:.2%} of "
+        "them the accelerator's"
     )
     if not time.host:
         return text

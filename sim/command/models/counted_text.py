@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from celosia.isa.documents.record import Hidden, Key
 from celosia.sim.command.options.report import CheckChoice
 from celosia.sim.support.display import progress_bar
 from celosia.sim.support.guard import WRONG
@@ -31,21 +32,36 @@ _COLUMNS: Final = (
 class Taken:
     """A step, and how many of its tokens the text kept."""
 
-    step: Step
+    step: Hidden[Step]
     prompt: bool
+    """Whether it took tokens of the prompt."""
     kept: int
+    """Tokens that were right: so many it made."""
 
-    def document(self) -> dict[str, Any]:
-        """The step as an object for JSON."""
-        return {
-            "prompt": self.prompt,
-            "context": self.step.text.context,
-            "rows": self.step.rows,
-            "tokens": self.step.text.rows,
-            "kept": self.kept,
-            "cycles": self.step.cycles,
-            "bytes": self.step.bytes,
-        }
+    @Key
+    def context(self) -> int:
+        """The tokens before it."""
+        return self.step.text.context
+
+    @Key
+    def rows(self) -> int:
+        """Rows of its products."""
+        return self.step.rows
+
+    @Key
+    def tokens(self) -> int:
+        """Tokens that it took: the rest of its rows is of no token."""
+        return self.step.text.rows
+
+    @Key
+    def cycles(self) -> int | None:
+        """Its cycles; null without a clock."""
+        return self.step.cycles
+
+    @Key
+    def bytes(self) -> int:
+        """Bytes of weights, and of keys and values, that it has to read."""
+        return self.step.bytes
 
 
 class CountedText:

@@ -1,10 +1,9 @@
 """`celosia generate`: a text of the small language model or of your own, and what it costs."""
 
 from contextlib import closing
-from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 
@@ -13,7 +12,7 @@ from celosia.isa.presets import resolve_config
 from celosia.sim.command.models.counted_text import CountedText
 from celosia.sim.command.models.drafts import choose_drafts
 from celosia.sim.command.models.text_model import own_model, project_model
-from celosia.sim.command.models.written_text import WrittenText
+from celosia.sim.command.models.written_text import TextSetting, WrittenText
 from celosia.sim.command.options.common import (
     JsonOption,
     LatencyOption,
@@ -130,15 +129,14 @@ def generate_text(
         written = WrittenText(
             model=found, prompt=prompt, count=tokens, sampler=sampler, drafts=drafts, json=json
         )
-        setting: dict[str, Any] = {"simulator": simulator, "preset": None, "memory": None}
         if simulator is Arithmetic.FLOAT:
             if preset:
                 raise InputError("--sim float: computes on no accelerator: no --preset")
-            written.go_on(FloatSession(found.graph, found.context), setting)
+            written.go_on(FloatSession(found.graph, found.context), TextSetting(simulator))
             return
         config = resolve_config(preset or "base", ())
         timing = MemoryTiming(latency=latency, bytes_per_cycle=rate)
-        setting |= {"preset": preset or "base", "memory": asdict(timing)}
+        setting = TextSetting(simulator, preset or "base", timing)
         with progress_bar() as tell:
             tell("choosing integers", None)
             quantized = quantize_decoder(

@@ -1,22 +1,67 @@
 """A text that is printed as it comes, and the report of it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Annotated, Literal
 
 import typer
 
-from celosia.sim.command.models.counted_text import CountedText
+from celosia.isa.documents.record import As, Inline, Record
+from celosia.isa.memory import MemoryTiming
+from celosia.sim.command.models.counted_text import CountedText, Taken
 from celosia.sim.command.models.drafts import Drafts
 from celosia.sim.command.models.text_model import TextModel
-from celosia.sim.run.report import as_json, commit, versions
-from celosia.sim.support.output import STANDARD_OUTPUT, write_file
+from celosia.sim.run.origin import Origin, ShownMemory, write_document
+from celosia.sim.support.output import STANDARD_OUTPUT
 from celosia.sim.support.words import command_line
 from celosia.sw.reference.language.sampling import Continued, Sampler, generate
 
-__all__ = ["GENERATE_SCHEMA", "WrittenText"]
+__all__ = ["TextReport", "TextSetting", "WrittenText"]
 
-GENERATE_SCHEMA: Final = "celosia.generate/1"
+
+def _shown(timing: MemoryTiming | None) -> ShownMemory | None:
+    return None if timing is None else ShownMemory.of(timing)
+
+
+@dataclass(frozen=True)
+class TextSetting:
+    """What computes a text."""
+
+    simulator: str
+    """A simulator, or `float`: the reference, in NumPy."""
+    preset: str | None = None
+    """The accelerator; null with `float`."""
+    memory: Annotated[MemoryTiming | None, As(_shown)] = None
+    """Its memory; null with `float`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextReport(Record):
+    """A text that went on behind a prompt, and its steps."""
+
+    schema: Literal["celosia.generate/1"] = "celosia.generate/1"
+    """The number changes when a key changes its meaning or goes; new keys may come without."""
+    origin: Inline[Origin] = field(default_factory=lambda: Origin(command_line=command_line()))
+    setting: Inline[TextSetting]
+    status: Literal["right", "wrong", "unchecked"]
+    """What was compared with the integer graph; `unchecked`: nothing was."""
+    prompt: str
+    """What was given."""
+    prompt_tokens: Sequence[int]
+    """Its tokens, with those that the model puts before a text."""
+    text: str
+    """What followed."""
+    tokens: Sequence[int]
+    """Its tokens."""
+    sampler: Inline[Sampler]
+    speculate: int | None
+    """Tokens that are foretold for a step at most, or null."""
+    drafts: Sequence[str]
+    """Where guesses came from, the first that has one first."""
+    steps: Sequence[Taken]
+    """The steps in order; none with `float`."""
+    elements_checked: int
+    """Elements that were compared."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +79,7 @@ class WrittenText:
     _tokens: list[int] = field(default_factory=list, init=False)
     _pieces: list[str] = field(default_factory=list, init=False)
 
-    def go_on(self, continued: Continued, setting: Mapping[str, Any]) -> None:
+    def go_on(self, continued: Continued, setting: TextSetting) -> None:
         """Print the text and write its report, which begins with `setting`.
 
         A device that ends the text (`typer.Exit`) leaves a report as well.
@@ -67,28 +112,20 @@ class WrittenText:
             self._tokens.append(token)
             yield token
 
-    def _report(self, continued: Continued, setting: Mapping[str, Any], *, failed: bool) -> None:
-        if self.json is None:
-            return
+    def _report(self, continued: Continued, setting: TextSetting, *, failed: bool) -> None:
         counted = continued if isinstance(continued, CountedText) else None
         elements = counted.elements if counted else 0
-        document = {
-            "schema": GENERATE_SCHEMA,
-            "status": "wrong" if failed else "right" if elements else "unchecked",
-            "versions": versions(),
-            "commit": commit(),
-            "command_line": list(command_line()),
-            **setting,
-            "prompt": self.prompt,
-            "prompt_tokens": list(self.model.begin),
-            "text": "".join(self._pieces),
-            "tokens": self._tokens,
-            "temperature": self.sampler.temperature,
-            "top_p": self.sampler.top_p,
-            "seed": self.sampler.seed,
-            "speculate": self.drafts.most,
-            "drafts": list(self.drafts.names),
-            "steps": [taken.document() for taken in counted.taken] if counted else [],
-            "elements_checked": elements,
-        }
-        write_file(self.json, as_json(document))
+        report = TextReport(
+            setting=setting,
+            status="wrong" if failed else "right" if elements else "unchecked",
+            prompt=self.prompt,
+            prompt_tokens=self.model.begin,
+            text="".join(self._pieces),
+            tokens=self._tokens,
+            sampler=self.sampler,
+            speculate=self.drafts.most,
+            drafts=self.drafts.names,
+            steps=counted.taken if counted else [],
+            elements_checked=elements,
+        )
+        write_document(self.json, report)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.sim.profile.profile import Profile
-from celosia.sim.run.report import as_json
+from celosia.sim.run.origin import as_json
 from celosia.sim.support.display import progress_bar
 from celosia.sim.support.extras import check_extra
 from celosia.sim.support.output import check_destination, write_file

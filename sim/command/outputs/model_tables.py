@@ -23,7 +23,7 @@ def print_model(console: Console, outcome: ModelOutcome) -> None:
     console.print(
         f"{_compared(outcome.reports)}; {outcome.placement.accelerator_mac_share:.2%} of the "
         f"{counted(outcome.placement.macs, 'multiply-accumulate')} are the accelerator's"
-        + ("" if time is None else f", and {time.accelerator_share:.2%} of the predicted time")
+        + ("" if time is None else f", and {time.accelerator_time_share:.2%} of the predicted time")
     )
     plans = [each.memory_plan for each in outcome.reports]
     for number, plan in enumerate(plans if len(plans) > 1 else ()):

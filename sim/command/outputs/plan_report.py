@@ -1,18 +1,19 @@
 """What `celosia plan` shows: decisions, predicted cycles, and the alternatives."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Final
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Literal
 
 from rich.markup import escape
 from rich.table import Table
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.documents.record import Hidden, Inline, Key, Named, Record
 from celosia.isa.memory import MemoryTiming
 from celosia.sim.command.outputs.table_cells import NOTHING, memory_caption, whole
 from celosia.sim.profile.operator_groups import add_predicted, group_operators
 from celosia.sim.run.options.options import RunOptions
-from celosia.sim.run.report import commit, versions
+from celosia.sim.run.origin import Memory, Origin
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.graph_workloads import GraphJob
@@ -25,9 +26,7 @@ from celosia.sw.planning.forms import plan as forms
 from celosia.sw.planning.forms.text import print_plan
 from celosia.sw.planning.rules.verify import PlanError
 
-__all__ = ["PLAN_SCHEMA", "Plan", "plan_tables", "plan_text", "plan_workload", "planned_program"]
-
-PLAN_SCHEMA: Final = "celosia.plan/1"
+__all__ = ["Plan", "plan_tables", "plan_text", "plan_workload", "planned_program"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +34,21 @@ class Decision:
     """One thing that was decided."""
 
     name: str
+    """What was decided."""
     value: str
+    """How."""
+
+
+@dataclass(frozen=True)
+class PlannedPart:
+    """An operator, or a group of operators."""
+
+    name: str
+    """The operator."""
+    node: str | None
+    """The node of the model's file that it is of, or null."""
+    predicted_cycles: int
+    """Its share of the predicted cycles."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,73 +56,50 @@ class PlannedProgram:
     """A program: a graph, or one product."""
 
     name: str
+    """The graph, or the product with its sizes."""
     predicted_cycles: int
+    """What the cost model expects."""
     decisions: tuple[Decision, ...]
-    parts: tuple[tuple[str, int], ...]
+    """What is decided."""
+    parts: Hidden[tuple[tuple[str, int], ...]]
     """Operators by groups, and their predicted cycles."""
-    plan: forms.Plan
+    plan: Hidden[forms.Plan]
     """The plan with its tactics, as it is compiled."""
     rejected: tuple[Rejected, ...]
-    scaled: bool = False
-    nodes: Mapping[str, str] = field(default_factory=dict)
+    """The alternatives, each with all else as decided."""
+    scaled: Annotated[bool, Named("rejected_are_scaled")] = False
+    """Whether these were compared on a part of the graph, and scaled."""
+    nodes: Hidden[Mapping[str, str]] = field(default_factory=dict)
     """The nodes of a model's file that operators are of."""
 
-    def document(self) -> dict[str, Any]:
-        """The program's plan as an object for JSON."""
-        return {
-            "name": self.name,
-            "predicted_cycles": self.predicted_cycles,
-            "decisions": [asdict(decision) for decision in self.decisions],
-            "operators": [
-                {"name": name, "node": self.nodes.get(name), "predicted_cycles": cycles}
-                for name, cycles in self.parts
-            ],
-            "rejected": [
-                {
-                    "choice": each.name,
-                    "value": each.value,
-                    "predicted_cycles": each.cycles,
-                    "reason": each.reason,
-                }
-                for each in self.rejected
-            ],
-            "rejected_are_scaled": self.scaled,
-        }
+    @Key
+    def operators(self) -> list[PlannedPart]:
+        """The operators of a graph, by groups; none of one product."""
+        return [PlannedPart(name, self.nodes.get(name), cycles) for name, cycles in self.parts]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class Plan(Record):
     """What is decided for a workload."""
 
-    options: RunOptions
+    schema: Literal["celosia.plan/1"] = "celosia.plan/1"
+    """The number changes when a key changes its meaning or goes; new keys may come without."""
+    workload: str
+    """What is planned."""
     preset: str
+    """The name or file that the configuration started from."""
+    timing: Memory
+    """The memory that it is planned for."""
     config: AcceleratorConfig
+    """Every parameter of the accelerator."""
     programs: tuple[PlannedProgram, ...]
+    """A graph is one, each product is one."""
+    origin: Inline[Origin]
 
-    @property
+    @Key
     def predicted_cycles(self) -> int:
         """The predicted cycles of all programs, one after the other."""
         return sum(program.predicted_cycles for program in self.programs)
-
-    def document(self) -> dict[str, Any]:
-        """The plan as an object for JSON."""
-        timing = self.options.target.timing
-        return {
-            "schema": PLAN_SCHEMA,
-            "workload": self.options.workload,
-            "preset": self.preset,
-            "memory": {
-                "latency": timing.latency,
-                "bytes_per_cycle": timing.bytes_per_cycle,
-                "stall_percent": timing.stall_percent,
-            },
-            "config": asdict(self.config),
-            "predicted_cycles": self.predicted_cycles,
-            "programs": [program.document() for program in self.programs],
-            "versions": versions(),
-            "commit": commit(),
-            "command_line": list(self.options.told.command_line),
-        }
 
 
 def plan_workload(options: RunOptions, tell: Progress) -> Plan:
@@ -128,7 +118,14 @@ def plan_workload(options: RunOptions, tell: Progress) -> Plan:
             replace(each, nodes={name: segment.node(name) for name, _ in each.parts})
             for segment, each in zip(job.prepared.model.segments, programs, strict=True)
         )
-    return Plan(options=options, preset=target.preset_name, config=target.config, programs=programs)
+    return Plan(
+        workload=options.workload,
+        preset=target.preset_name,
+        timing=target.timing,
+        config=target.config,
+        programs=programs,
+        origin=Origin(command_line=options.told.command_line),
+    )
 
 
 def planned_program(
@@ -208,7 +205,7 @@ def plan_tables(plan: Plan) -> Iterator[Table]:
     for program in plan.programs:
         table = Table(
             title=f"{program.name} on {plan.preset}: {program.predicted_cycles:,} cycles predicted",
-            caption=memory_caption(plan.options.target.timing, plan.config),
+            caption=memory_caption(plan.timing, plan.config),
             title_justify="left",
             caption_justify="left",
         )

@@ -3,9 +3,12 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from math import isfinite
+from typing import Annotated
 
 import numpy as np
 
+from celosia.isa.documents.record import As, Named
 from celosia.sim.workloads.models.decibels import decibels
 from celosia.sw.frontend.nn.operators.operator import Array
 from celosia.sw.frontend.visible_rows import Rows
@@ -17,8 +20,10 @@ __all__ = ["Counted", "Distance", "distances"]
 class Counted:
     """The rows of an output that are compared: those of tokens that somebody sees."""
 
-    rows: int
+    rows: Annotated[int, Named("counted")]
+    """Rows that count: rows of tokens that nobody sees do not."""
     of: int
+    """All rows."""
     spans: tuple[tuple[int, int], ...]
     """The first and the last row of each run of rows that count, all texts below each other."""
     elements: bool = False
@@ -29,23 +34,32 @@ class Counted:
         return f"{self.rows:,} of {self.of:,} {kind}"
 
 
+def _finite(number: float) -> float | None:
+    return number if isfinite(number) else None
+
+
 @dataclass(frozen=True)
 class Distance:
     """How far an output is from that of the float graph: its rows that count, but for `all_`."""
 
     name: str
-    sqnr_db: float
-    exact_sqnr_db: float
+    """The output."""
+    sqnr_db: Annotated[float, As(_finite)]
+    """The signal over the noise, in dB; null: there is no noise."""
+    exact_sqnr_db: Annotated[float, As(_finite)]
     """The same integers reach so much with exact functions: polynomials lose the difference."""
     cosine: float
+    """The cosine of the output to that of the float graph."""
     top1: float | None
-    """The share of rows whose largest element is the same one; None: rows are no logits."""
-    counted: Counted
-    all_sqnr_db: float
+    """The share of rows whose largest element is the same one; null: rows are no logits."""
+    counted: Annotated[Counted, Named("rows")]
+    """The rows that the numbers are of."""
+    all_sqnr_db: Annotated[float, Named("all_rows_sqnr_db"), As(_finite)]
     """All rows have this one, those of hidden tokens included."""
-    all_cosine: float
+    all_cosine: Annotated[float, Named("all_rows_cosine")]
+    """The cosine of all rows."""
     pooled_cosine: float | None = None
-    """The mean over texts: of their vectors, or of the means of their visible rows; None: there is
+    """The mean over texts: of their vectors, or of the means of their visible rows; null: there is
     no mask, or rows are no vectors of texts."""
 
 

@@ -3,54 +3,61 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite
-from typing import Any
+from typing import Annotated, TypeAlias
 
+from celosia.isa.documents.record import Hidden, Key, Named
 from celosia.sim.run.models.distances import Distance
-from celosia.sim.run.models.time_share import TimeShare
+from celosia.sim.run.models.time_share import PlacementInTime, TimeShare
 from celosia.sim.run.outcome import Outcome
 from celosia.sim.run.report import Report
-from celosia.sim.workloads.models.placement_document import placement_document
 from celosia.sw.passes.short_scales import added
 from celosia.sw.quantize.units.placement import Placement
+from celosia.sw.scheduling.memory.reuse import MemoryPlan
 
-__all__ = ["ModelOutcome", "whole_report"]
+__all__ = ["ModelOutcome", "Run", "whole_report"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelOutcome(Outcome):
     """What a run has shown."""
 
-    reports: tuple[Report, ...]
+    reports: Hidden[tuple[Report, ...]]
     """One for each segment."""
-    placement: Placement
-    distances: tuple[Distance, ...]
+    placement: Hidden[Placement]
+    distances: Annotated[tuple[Distance, ...], Named("outputs")]
+    """How far each output is from that of the float graph."""
     saturated: Counter[str]
+    """Elements at the ends of their type's range, by the node that computes them."""
     host: Counter[str]
     """Operators of the host by kind."""
     notes: tuple[str, ...]
-    time: TimeShare | None = None
+    """What was random, converted or left open."""
+    time: Hidden[TimeShare | None] = None
     """Predicted shares of the time; None: nothing was predicted."""
+
+    @Key
+    def workload(self) -> str:
+        """The file of the model."""
+        return self.report.setting.workload
+
+    @Key
+    def nodes(self) -> Annotated[PlacementInTime, Named("placement")]:
+        """Where each node of the file runs, and the time that is predicted."""
+        return PlacementInTime(self.placement, self.time)
+
+    @Key
+    def memory_plans(self) -> list[MemoryPlan]:
+        """With `--reuse-memory`, the memory plan of each segment."""
+        return [each.memory_plan for each in self.reports if each.memory_plan]
 
     @property
     def right(self) -> bool:
         """Whether no element that was compared was another one than the integer graph has."""
         return all(report.right for report in self.reports)
 
-    def document(self) -> dict[str, Any]:
-        """The report of the only segment, or of all, and what models add, for JSON."""
-        predicted = None if self.time is None else self.time.document()
-        return super().document() | {
-            "workload": self.report.setting.workload,
-            "placement": placement_document(self.placement, predicted),
-            "outputs": [_distance(each) for each in self.distances],
-            "saturated": dict(self.saturated),
-            "host": dict(self.host),
-            "notes": list(self.notes),
-            "memory_plans": [
-                each.memory_plan.document() for each in self.reports if each.memory_plan
-            ],
-        }
+
+Run: TypeAlias = Outcome | ModelOutcome
+"""What `celosia run` writes."""
 
 
 def whole_report(reports: Sequence[Report]) -> Report:
@@ -63,26 +70,3 @@ def whole_report(reports: Sequence[Report]) -> Report:
         rounded_scales=added(report.rounded_scales for report in reports),
         elapsed_seconds=sum(report.elapsed_seconds for report in reports),
     )
-
-
-def _distance(found: Distance) -> dict[str, Any]:
-    return {
-        "name": found.name,
-        "sqnr_db": _finite(found.sqnr_db),
-        "exact_sqnr_db": _finite(found.exact_sqnr_db),
-        "cosine": found.cosine,
-        "top1": found.top1,
-        "rows": {
-            "counted": found.counted.rows,
-            "of": found.counted.of,
-            "spans": [list(span) for span in found.counted.spans],
-            "elements": found.counted.elements,
-        },
-        "all_rows_sqnr_db": _finite(found.all_sqnr_db),
-        "all_rows_cosine": found.all_cosine,
-        "pooled_cosine": found.pooled_cosine,
-    }
-
-
-def _finite(number: float) -> float | None:
-    return number if isfinite(number) else None

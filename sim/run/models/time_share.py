@@ -5,13 +5,15 @@ The accelerator's is that of the timeline, the host's a model of one: elements t
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Final
 
+from celosia.isa.documents.record import Added, As, Inline, Key, Named, Record
 from celosia.sw.compiler.costs import Costs, host_cycles
 from celosia.sw.frontend.nn.graph import FloatGraph, Node, split_origin
 from celosia.sw.quantize.graphs.sketch import sketch
+from celosia.sw.quantize.units.placement import Placement
 
-__all__ = ["TimeShare", "host_times", "predict_shares"]
+__all__ = ["HostNode", "PlacementInTime", "TimeShare", "host_times", "predict_shares"]
 
 
 _FOLLOWED: Final = 500_000_000
@@ -20,36 +22,53 @@ are long enough to be followed each by itself: that is 1 % off, and alike ones a
 
 
 @dataclass(frozen=True)
+class HostNode:
+    """A node that the host computes."""
+
+    name: str
+    """The node."""
+    operator: str
+    """Its operator."""
+    cycles: int
+    """Predicted cycles of the host."""
+
+
+def _host_nodes(host: dict[str, int]) -> list[HostNode]:
+    return [HostNode(*split_origin(origin), cycles) for origin, cycles in host.items()]
+
+
+@dataclass(frozen=True)
 class TimeShare:
     """Predicted cycles of the accelerator, and of the host by the nodes of the file."""
 
-    accelerator: int
-    host: dict[str, int]
-    """The cycles of each node, the most first."""
+    accelerator: Annotated[int, Named("accelerator_cycles")]
+    """Cycles of the cost model."""
+    host: Annotated[dict[str, int], Named("host_nodes"), As(_host_nodes)]
+    """The cycles of each node, the most first: elements times cycles."""
+
+    @Key
+    def host_cycles(self) -> int:
+        """The cycles of all nodes."""
+        return sum(self.host.values())
 
     @property
     def total(self) -> int:
         """All predicted cycles: one works, then the other."""
-        return self.accelerator + sum(self.host.values())
+        return self.accelerator + self.host_cycles
 
-    @property
-    def accelerator_share(self) -> float:
+    @Key
+    def accelerator_time_share(self) -> float:
         """The accelerator's part; 1, if nothing takes time."""
         return self.accelerator / self.total if self.total else 1.0
 
-    def document(self) -> dict[str, Any]:
-        """The shares as an object for JSON."""
-        return {
-            "accelerator_cycles": self.accelerator,
-            "host_cycles": self.total - self.accelerator,
-            "accelerator_time_share": self.accelerator_share,
-            "host_nodes": [
-                {"name": name, "operator": operator, "cycles": cycles}
-                for (name, operator), cycles in (
-                    (split_origin(origin), cycles) for origin, cycles in self.host.items()
-                )
-            ],
-        }
+
+@dataclass(frozen=True)
+class PlacementInTime(Record):
+    """Where the nodes of a model run, and how long that takes."""
+
+    placement: Inline[Placement]
+    predicted: Added[TimeShare | None]
+    """Predicted cycles; null: nothing was predicted."""
 
 
 def predict_shares(graph: FloatGraph, costs: Costs) -> TimeShare:

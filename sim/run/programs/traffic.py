@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from celosia.isa.config import ACC_BYTES
+from celosia.isa.documents.record import Count
 from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.matmul import MatMul
 
@@ -14,8 +15,10 @@ __all__ = ["Traffic", "graph_traffic", "product_traffic"]
 class Traffic:
     """Bytes that must move if nothing moves twice, and all else stays on the chip."""
 
-    read: int
-    written: int
+    read: Count
+    """Bytes of operands and constants."""
+    written: Count
+    """Bytes of results."""
 
 
 def product_traffic(problem: MatMul) -> Traffic:

@@ -8,8 +8,8 @@ from typing import Any, BinaryIO, Final
 
 from celosia.sim.support.problems import InputError
 from celosia.sim.workloads.models.decided import Decided
-from celosia.sim.workloads.models.placement_document import placement_document, read_placement
 from celosia.sim.workloads.models.prepare import Prepared
+from celosia.sim.workloads.models.read_placement import read_placement
 from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.quantize.graphs.files.model_file import LoadedModel, load_model, save_model
 from celosia.sw.quantize.graphs.files.saved_file import PlanFileError
@@ -36,7 +36,7 @@ def save_prepared(profiles: Sequence[Prepared], file: BinaryIO) -> int:
         found.append({
             "sizes": dict(prepared.sizes),
             "decided": decided,
-            "placement": placement_document(prepared.placement),
+            "placement": prepared.placement.document(),
             "notes": list(prepared.notes),
             "ranges": {name: list(ends) for name, ends in prepared.ranges.items()},
         })

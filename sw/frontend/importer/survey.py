@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Annotated
 
+from celosia.isa.documents.record import Named
 from celosia.sw.frontend.importer.import_model import Imported
 from celosia.sw.frontend.nn.graph import Node, split_origin
 
@@ -14,8 +16,10 @@ class SurveyRow:
     """A node of the file, or of a function of it."""
 
     name: str
+    """The node."""
     operator: str
-    made: tuple[str, ...]
+    """Its operator."""
+    made: Annotated[tuple[str, ...], Named("float_operators")]
     """The operators of the float graph that compute it; none: it is not supported."""
     macs: int
     """Multiply-accumulates of its products."""

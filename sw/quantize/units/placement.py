@@ -8,7 +8,8 @@ from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 
-from celosia.sw.frontend.nn.graph import FloatGraph, Node
+from celosia.isa.documents.record import Hidden, Key, Record
+from celosia.sw.frontend.nn.graph import FloatGraph, Node, split_origin
 from celosia.sw.frontend.nn.operators.table import OPERATORS
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.recognize import Recognized
@@ -35,25 +36,39 @@ _Decision = tuple[Where, str]
 class PlacedNode:
     """A node of the imported file, as far as it was not folded."""
 
-    origin: str
+    origin: Hidden[str]
     """What messages call it: its name, and its operator in brackets."""
     where: Where
+    """The one that computes it."""
     reason: str
+    """Why."""
     macs: int
+    """Its multiply-accumulates."""
+
+    @Key
+    def name(self) -> str:
+        """The node's name in the file."""
+        return split_origin(self.origin)[0]
+
+    @Key
+    def operator(self) -> str:
+        """The operator."""
+        return split_origin(self.origin)[1]
 
 
 @dataclass(frozen=True)
-class Placement:
+class Placement(Record):
     """All nodes, in the file's order."""
 
     nodes: tuple[PlacedNode, ...]
+    """The nodes of the file that were not folded, in order."""
 
     @property
     def macs(self) -> int:
         """Multiply-accumulates of the model."""
         return sum(node.macs for node in self.nodes)
 
-    @property
+    @Key
     def accelerator_mac_share(self) -> float:
         """The part of all multiply-accumulates that the accelerator does; 1, if there are none."""
         done = sum(node.macs for node in self.nodes if node.where == Where.ACCELERATOR)

@@ -39,6 +39,7 @@ class Sampler:
     top_p: float = 1.0
     """Only the most probable tokens are drawn from, as few as have this probability together."""
     seed: int = 0
+    """The seed of what is drawn."""
 
     def __post_init__(self):
         if not 0 <= self.temperature < np.inf:

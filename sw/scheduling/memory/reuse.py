@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.documents.record import As, Hidden, Named
 from celosia.sw.ir.graph import Graph, Tensor
 from celosia.sw.ir.program import Op
 from celosia.sw.passes.place_tensors import place_tensors
@@ -15,33 +16,27 @@ from celosia.sw.scheduling.memory.lives import largest_live_sum, lives
 __all__ = ["MemoryPlan", "plan_memory"]
 
 
+def _names(tensors: frozenset[str]) -> list[str]:
+    return sorted(tensors)
+
+
 @dataclass(frozen=True, kw_only=True)
 class MemoryPlan:
     """Where tensors are in memory, and how close that is to what is needed."""
 
-    addresses: Mapping[str, int]
-    end: int
+    addresses: Hidden[Mapping[str, int]]
+    end: Hidden[int]
     """The first address behind all tensors."""
-    fixed: int
+    fixed: Annotated[int, Named("fixed_bytes")]
     """Bytes of constants, caches and outputs, which are never used again."""
-    dense: int
+    dense: Annotated[int, Named("apart_bytes")]
     """Bytes that all other tensors would take one behind the other."""
-    peak: int
-    """Bytes that they take."""
-    live_sum: int
+    peak: Annotated[int, Named("peak_bytes")]
+    """Bytes that these take."""
+    live_sum: Annotated[int, Named("live_bytes")]
     """The most bytes between first and last access, if one operation came after the other."""
-    gone: frozenset[str]
-    """Tensors whose bytes belong to others when the program ends."""
-
-    def document(self) -> dict[str, Any]:
-        """Bytes, and the tensors that are overwritten, for JSON: docs/reports.md."""
-        return {
-            "fixed_bytes": self.fixed,
-            "apart_bytes": self.dense,
-            "peak_bytes": self.peak,
-            "live_bytes": self.live_sum,
-            "overwritten": sorted(self.gone),
-        }
+    gone: Annotated[frozenset[str], Named("overwritten"), As(_names)]
+    """Tensors whose bytes belong to others when the program ends, and so are not compared."""
 
 
 def plan_memory(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from celosia.lab.accuracy.accuracy_command import ACCURACY_SCHEMA
+from celosia.lab.accuracy.accuracy_command import Accuracies
 from celosia.lab.accuracy.models import SPREADS, curve_accuracies
 from tests.support.command_line import refused, right
 
@@ -27,7 +27,7 @@ def test_curves_are_printed_and_written():
     shown = right("accuracy", "curves", "--json", "a.json").stdout
     assert "silu, 1.6 x" in shown
     document = json.loads(Path("a.json").read_text())
-    assert document["schema"] == ACCURACY_SCHEMA
+    assert document["schema"] == Accuracies.schema
     assert len(document["rows"]) == len(CURVES) * len(SPREADS)
 
 

@@ -1,9 +1,7 @@
 """Errors of the cost model, with runs that are made up, and a few of the RTL."""
 
 import json
-from pathlib import Path
 
-import jsonschema
 import pytest
 
 from celosia.isa.memory import MemoryTiming
@@ -22,10 +20,11 @@ from celosia.lab.accuracy.cost_cases import CostCase, operator_cases, random_cas
 from celosia.lab.bench.line import Lines
 from celosia.lab.bench.suite import Bench
 from celosia.lab.bench.tables import cost_table
-from celosia.sim.run.report import Measurement, as_json
+from celosia.sim.run.origin import as_json
+from celosia.sim.run.report import Measurement
 from celosia.sim.support.progress import silent
+from tests.support.documents import validate
 
-SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "report.schema.json").read_text())
 BOUNDS = ErrorBounds(mean=0.02, worst=0.05)
 
 
@@ -92,7 +91,7 @@ def test_the_document_and_the_table_say_it():
     bench = Bench(parts={"cost": Lines((far, near))})
     assert not bench.right
     document = json.loads(as_json(bench.document()))
-    jsonschema.validate(document, SCHEMA)
+    validate(document)
     assert document["cost"][0]["mean_error"] == pytest.approx(0.03)
     assert cost_table(far).row_count == 3
 

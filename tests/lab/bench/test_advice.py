@@ -1,9 +1,7 @@
 """Advice that is followed, in runs that are made up, and on RTL."""
 
 import json
-from pathlib import Path
 
-import jsonschema
 import pytest
 
 from celosia.lab.bench.advice import (
@@ -18,16 +16,16 @@ from celosia.lab.bench.advice import (
 from celosia.lab.bench.suite import Bench
 from celosia.lab.bench.tables import advice_table
 from celosia.sim.profile.whatif import FOLLOWED, Change
-from celosia.sim.run.report import as_json
+from celosia.sim.run.origin import as_json
 from celosia.sim.support.progress import silent
+from tests.support.documents import validate
 
-SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "report.schema.json").read_text())
 SHORT = [run for run in RUNS if run.target.preset == "tiny"]
 
 
 def line(saved, said=100, *, helps=True, right=True, measured=False):
     change = Change("more", said, 1000, options=("--set", "dim=8"), measured=measured)
-    return AdviceLine("run", 1000, (Trial(change, 1000 - saved, right),), helps)
+    return AdviceLine("run", 1000, (Trial(change, 1000 - saved, right, 1000),), helps)
 
 
 def test_direction_and_size_must_hold():
@@ -65,7 +63,7 @@ def test_the_document_and_the_table_say_it():
     bench = Bench(parts={"advice": AdviceLines(lines)})
     assert not bench.right
     document = json.loads(as_json(bench.document()))
-    jsonschema.validate(document, SCHEMA)
+    validate(document)
     assert [each["error"] for each in document["advice"]] == [0, None]
     assert advice_table(lines).row_count == 2
 
@@ -84,4 +82,4 @@ def test_the_runs_are_many_and_of_many_kinds():
 )
 def test_the_first_advice_holds_on_rtl(run):
     (found,) = run_advice(silent, runs=[run]).lines
-    assert found.right, found.document()
+    assert found.right, found

@@ -2,10 +2,8 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from celosia.isa.presets import PRESETS
@@ -13,16 +11,17 @@ from celosia.lab.bench.cases import PRODUCTS
 from celosia.lab.bench.line import BenchCase, BenchLine, run_cases
 from celosia.lab.bench.suite import Bench
 from celosia.lab.bench.tables import cases_table
+from celosia.sim.run.origin import as_json
 from celosia.sim.run.outcome import Outcome
-from celosia.sim.run.report import Failure, Measurement, Report, Setting, as_json
+from celosia.sim.run.report import Failure, Measurement, Report, Setting
 from celosia.sim.support.progress import silent
 from celosia.sim.workloads.details import Decoder, EncoderLayer, Matmul
 from celosia.sim.workloads.operands import parse_shape
 from celosia.sw.driver.device import ISSUES, Issue
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.timeline.limits import matmul_limit
+from tests.support.documents import validate
 
-SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "report.schema.json").read_text())
 BASE = PRESETS["base"]
 SMALL = BenchCase(workload="matmul", details=Matmul(shape="64x64x64"), bound=0.65, gemmini=0.489)
 ROW = BenchCase(
@@ -164,7 +163,7 @@ def test_cycles_are_for_the_baseline_and_slower_ones_are_named():
 def test_a_document_follows_the_schema():
     lines = (line(SMALL, 1300), line(ROW, 37_200), line(LAYER, 1001), line(STEP, None))
     document = json.loads(as_json(bench(*lines).document()))
-    jsonschema.Draft202012Validator(SCHEMA).validate(document)
+    validate(document)
     found = document["encoders"]
     assert [each["bound"] for each in found] == [0.65, 0.9, 0.985, 0.95]
     assert [each["of"] for each in found] == ["array", "memory", "array", "memory"]

@@ -1,9 +1,7 @@
 """The sweep over lanes, with areas and runs that are made up."""
 
 import json
-from pathlib import Path
 
-import jsonschema
 import pytest
 from rich.console import Console
 
@@ -23,13 +21,14 @@ from celosia.lab.bench.silicon import (
 from celosia.lab.bench.suite import Bench
 from celosia.lab.bench.tables import silicon_table
 from celosia.sim.export.silicon.area.measure import Area, UnitArea
+from celosia.sim.run.origin import as_json
 from celosia.sim.run.outcome import Outcome
-from celosia.sim.run.report import Measurement, Report, Setting, as_json
+from celosia.sim.run.report import Measurement, Report, Setting
 from celosia.sim.support.progress import silent
 from celosia.sim.workloads.details import given
 from tests.support.command_line import refused
+from tests.support.documents import validate
 
-SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "report.schema.json").read_text())
 SHORT = tuple(each for each in WORKLOADS if each.workload == "encoder-layer")[:1]
 
 
@@ -117,7 +116,7 @@ def test_short_scales_are_measured_with_their_accuracy():
     console.print(silicon_table(lines))
     assert "0.9961, least 0.5000" in console.export_text()
     document = json.loads(as_json(Bench(parts={"silicon": Lines(lines)}).document()))
-    jsonschema.Draft202012Validator(SCHEMA).validate(document)
+    validate(document)
     assert [line["scale_bits"] for line in document["silicon"]] == [24, 8, 16]
 
 
@@ -138,5 +137,5 @@ def test_wrong_results_are_an_error(mismatches):
     bench = Bench(parts={"silicon": Lines(made_up(mismatches))})
     assert bench.right == (mismatches == 0)
     document = json.loads(as_json(bench.document()))
-    jsonschema.Draft202012Validator(SCHEMA).validate(document)
+    validate(document)
     assert [line["lanes"] for line in document["silicon"]] == [*LANES]

@@ -5,7 +5,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import jsonschema
 import pytest
 
 import celosia.isa
@@ -26,7 +25,7 @@ from celosia.lab.bench.speed import (
 from celosia.lab.bench.suite import Bench
 from celosia.lab.bench.tables import speed_table
 from celosia.sim.devices.verilated import VerilatorDevice
-from celosia.sim.run.report import as_json
+from celosia.sim.run.origin import as_json
 from celosia.sim.support.cache import CACHE_VARIABLE
 from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.problems import InputError
@@ -34,9 +33,8 @@ from celosia.sim.support.progress import silent
 from celosia.sim.verilator.build import MODEL_TOP, build_model
 from celosia.sim.verilator.toolchain import find_compiler
 from celosia.sim.verilator.verilog import to_verilog
+from tests.support.documents import validate
 from tests.support.stub_top import StubTop, copy
-
-SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "report.schema.json").read_text())
 
 
 def line(*shares, right=True):
@@ -68,14 +66,14 @@ def test_fast_but_wrong_is_not_right():
 @pytest.mark.parametrize("count", [None, 14_000.5])
 def test_a_document_follows_the_schema(count):
     document = Bench(parts={"speed": made_up(0.3, 0.4, count=count)}).document()
-    jsonschema.Draft202012Validator(SCHEMA).validate(json.loads(as_json(document)))
+    validate(json.loads(as_json(document)))
     assert document["speed"]["workloads"][1]["cycles_per_second"] == pytest.approx(350_000)
     assert document["products"] is None
 
 
 def test_loop_and_model_run_in_turns(monkeypatch):
     order = []
-    report = SimpleNamespace(right=True, total=SimpleNamespace(cycles_per_second=5.0))
+    report = SimpleNamespace(right=True, total=SimpleNamespace(sim_cycles_per_second=5.0))
 
     def run(options, tell) -> Any:
         order.append(options.workload)

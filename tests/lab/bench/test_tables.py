@@ -71,7 +71,7 @@ def test_predictions_have_signed_errors_and_the_mean_and_worst_of_their_sizes():
 def test_advice_has_what_was_saved_beside_what_was_said():
     def trial(said, cycles):
         change = Change("a wider bus", said, 1000, options=("--set", "bus_bits=256"))
-        return Trial(change, cycles, True)
+        return Trial(change, cycles, True, 1000)
 
     helped = AdviceLine("run", 1000, (trial(300, 750),), True)
     tried = AdviceLine("other", 1000, (trial(0, 1001), trial(5, 999)), False)

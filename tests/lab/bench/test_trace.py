@@ -2,19 +2,16 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
-import jsonschema
 import pytest
 
 from celosia.lab.bench.line import Lines
 from celosia.lab.bench.suite import Bench
 from celosia.lab.bench.tables import trace_table
 from celosia.lab.bench.trace import WORKLOADS, TraceLine, TracePair, run_traces
+from celosia.sim.run.origin import as_json
 from celosia.sim.run.outcome import Outcome
-from celosia.sim.run.report import as_json
-
-SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "report.schema.json").read_text())
+from tests.support.documents import validate
 
 
 def line(*, slower=(0.1,), megabytes=1.0, same=True):
@@ -38,7 +35,7 @@ def test_too_large_or_another_run_is_not_right():
 
 def test_a_document_follows_the_schema():
     document = Bench(parts={"trace": Lines((line(), line(megabytes=7)))}).document()
-    jsonschema.validate(json.loads(as_json(document)), SCHEMA)
+    validate(json.loads(as_json(document)))
     assert [each["right"] for each in document["trace"]] == [True, False]
 
 

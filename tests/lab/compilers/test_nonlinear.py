@@ -2,22 +2,21 @@
 
 import json
 from functools import partial
-from pathlib import Path
 
-import jsonschema
 import pytest
 
 from celosia.isa.functions.table import ACTIVATIONS
 from celosia.lab.bench.suite import Bench
 from celosia.lab.bench.tables import nonlinear_table
 from celosia.lab.compilers.nonlinear import HOST_CYCLES, MODES, measure_mode, run_nonlinear
-from celosia.sim.run.report import Measurement, as_json
+from celosia.sim.run.origin import as_json
+from celosia.sim.run.report import Measurement
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import silent
 from celosia.sw.reference.encoder import EncoderShape
 from tests.support.command_line import refused
+from tests.support.documents import validate
 
-SCHEMA = json.loads((Path(__file__).parents[3] / "docs" / "report.schema.json").read_text())
 SHAPE = EncoderShape(layers=2, width=32, heads=2, hidden=64)
 CYCLES = {"offloaded": 1000, "serial": 400, "no overlap": 300, "as compiled": 200}
 
@@ -56,7 +55,7 @@ def test_speed_ups_are_over_the_offloaded_mode():
 def test_the_document_and_the_table_say_it():
     bench = Bench(parts={"nonlinear": FOUND})
     document = json.loads(as_json(bench.document()))
-    jsonschema.validate(document, SCHEMA)
+    validate(document)
     assert [mode["name"] for mode in document["nonlinear"]["modes"]] == list(CYCLES)
     columns = nonlinear_table(FOUND).columns
     cells = {name: column.cells for column in columns if isinstance(name := column.header, str)}

@@ -1,18 +1,17 @@
 """What is told about a sample: who caught what, and what nobody could."""
 
-import json
-
 import pytest
 
 from celosia.lab.mutate import campaign
 from celosia.lab.mutate.campaign import Campaign, trial_lanes
 from celosia.lab.mutate.equivalents import Equivalent
 from celosia.lab.mutate.generate import draw
-from celosia.lab.mutate.sample import json_of, outcomes_table, survivors, try_sample
+from celosia.lab.mutate.sample import MutationSample, outcomes_table, survivors, try_sample
 from celosia.lab.mutate.trial import GENERATED, Ended, Trial
 from celosia.sim.support.checkout import checkout_root
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import silent
+from tests.support.documents import validate
 
 CHANGES = draw("isa/address.py", 4, 1, checkout_root())
 ENDS = (Ended.FAILED, Ended.PASSED, Ended.KILLED, Ended.FAILED)
@@ -46,7 +45,8 @@ def test_every_change_has_an_outcome(tmp_path, tried):
     assert [each.result for each in outcomes] == ["caught", "survived", "killed", "equivalent"]
     assert [each.change for each in survivors(outcomes)] == [CHANGES[1], CHANGES[2]]
     assert outcomes_table(outcomes).row_count == 3
-    document = json.loads(json_of("isa/address.py", 1, outcomes))
+    document = MutationSample("isa/address.py", 1, outcomes).document()
+    validate(document)
     assert {key: document[key] for key in ("changes", "caught", "survived")} == {
         "changes": 4,
         "caught": 1,

@@ -4,15 +4,14 @@ import csv
 import json
 from pathlib import Path
 
-import jsonschema
 import pytest
 
 from celosia.lab.survey.parts.read import read_survey
 from celosia.sim.support.problems import InputError
 from tests.support.command_line import invoke, refused, right
+from tests.support.documents import validate
 
 ROOT = Path(__file__).parents[3]
-SCHEMA = json.loads((ROOT / "docs" / "survey.schema.json").read_text())
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +29,7 @@ def _here(tmp_path, monkeypatch):
 
 def test_a_document_a_table_and_a_page_are_written(made):
     document = json.loads((made / "survey.json").read_text())
-    jsonschema.validate(document, SCHEMA)
+    validate(document)
     assert [item["id"] for item in document["items"]] == ["tab3", "area"]
     assert "--quick" in document["items"][1]["missing"]
     lines = list(csv.DictReader((made / "tab3.csv").read_text().splitlines()))

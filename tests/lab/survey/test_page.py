@@ -10,7 +10,7 @@ from celosia.lab.survey.parts.values import Scope
 from celosia.lab.survey.store import RunStore
 from celosia.lab.survey.survey import chosen_studies, run_survey
 from celosia.sim.reporting.page.browser import page_source
-from celosia.sim.run.report import as_json
+from celosia.sim.run.origin import as_json
 from celosia.sim.support.progress import silent
 from celosia.sim.verilator.doctor import absence
 

@@ -9,7 +9,7 @@ from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.lab.training import speculation_command
 from celosia.lab.training.speculation import Clock
-from celosia.lab.training.speculation_command import SPECULATION_SCHEMA
+from celosia.lab.training.speculation_command import Speculation
 from celosia.sim.devices.devices import open_device
 from celosia.sw.decoding.drafts.ngram_file import NGRAMS, save_ngrams
 from celosia.sw.decoding.drafts.ngrams import count_ngrams
@@ -54,7 +54,7 @@ def test_the_table_has_each_kind_of_text_and_draft(model, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     table = right(*WORDS, 0).stdout
     document = json.loads(Path("out.json").read_text())
-    assert document["schema"] == SPECULATION_SCHEMA
+    assert document["schema"] == Speculation.schema
     assert len(document["rows"]) == len([line for line in table.splitlines() if line[0] == "│"])
     for row in document["rows"]:
         assert row["gains"]["19"]["plain_cycles"] == 2 * (19 - 18)

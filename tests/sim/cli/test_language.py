@@ -8,7 +8,7 @@ import pytest
 
 from celosia.lab.training import language_commands
 from celosia.sim.command.models import written_text
-from celosia.sim.command.models.written_text import GENERATE_SCHEMA
+from celosia.sim.command.models.written_text import TextReport
 from celosia.sw.decoding.comparison import DifferenceError
 from celosia.sw.decoding.drafts.ngram_file import NGRAMS, save_ngrams
 from celosia.sw.decoding.drafts.ngrams import count_ngrams
@@ -108,7 +108,7 @@ def test_the_report_has_each_step():
     words = (*FUNCTIONAL, "Return the file", "--temperature", "0", "--speculate", "3")
     result = right(*words, "--json", "-")
     found = json.loads(result.stdout)
-    assert found["schema"] == GENERATE_SCHEMA
+    assert found["schema"] == TextReport.schema
     assert (found["status"], found["speculate"], found["drafts"]) == ("right", 3, ["lookup"])
     assert result.stderr.startswith(found["prompt"] + found["text"])
     assert found["elements_checked"] > 0

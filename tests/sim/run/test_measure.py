@@ -122,7 +122,7 @@ def test_a_device_that_stops_is_a_failure_that_names_the_command():
 
 def test_counters_are_taken_from_a_device_that_has_them():
     measured, _ = measure(Clocked)
-    assert (measured.cycles, measured.cycles_per_second) == (990, 1980)
+    assert (measured.cycles, measured.sim_cycles_per_second) == (990, 1980)
     assert (measured.dram_read_bytes, measured.dram_write_bytes) == (111, 63)
     assert measured.utilization(TINY) == pytest.approx(315 / (16 * 990))
 
@@ -132,7 +132,7 @@ def test_without_counters_the_commands_tell_the_bytes():
     assert measured.dram_write_bytes == 63
     assert measured.dram_read_bytes >= 9 * 5 + 5 * 7 + 4 * 7
     assert measured.cycles is None
-    assert measured.cycles_per_second is None
+    assert measured.sim_cycles_per_second is None
     assert measured.utilization(TINY) is None
 
 

@@ -16,15 +16,8 @@ from celosia.isa.presets import PRESETS
 from celosia.isa.registers.errors import Cause
 from celosia.isa.registers.events import ARRAY_OWNERS, COUNTERS, TABLES
 from celosia.sim.command.outputs.tables import print_report
-from celosia.sim.run.report import (
-    Failure,
-    Measurement,
-    Report,
-    Setting,
-    as_json,
-    commit,
-    versions,
-)
+from celosia.sim.run.origin import Origin, as_json, commit, versions
+from celosia.sim.run.report import Failure, Measurement, Report, Setting
 from celosia.sw.driver.device import DeviceError
 from celosia.sw.timeline.limits import Limit
 
@@ -59,7 +52,7 @@ SETTING = Setting(
     simulator="verilator",
     config=PRESETS["tiny"],
     timing=MemoryTiming(seed=5),
-    command_line=("celosia", "run", "two"),
+    origin=Origin(command_line=("celosia", "run", "two")),
 )
 COUNTED = {counter.name: 1 for counter in COUNTERS} | {"cycles": len(ARRAY_OWNERS)}
 FIRST = Measurement(
@@ -234,14 +227,14 @@ def test_the_commit_is_that_of_the_checkout(tmp_path):
     (tmp_path / "other.py").write_text("")
     git("add", ".")
     git("commit", "-m", "x")
-    assert commit(tmp_path) is None  # A repository, but not one that report.py is of.
-    (tmp_path / "report.py").write_text("")
+    assert commit(tmp_path) is None  # A repository, but not one that origin.py is of.
+    (tmp_path / "origin.py").write_text("")
     git("add", ".")
     git("commit", "-m", "y")
     clean = commit(tmp_path)
     assert clean is not None
     assert len(clean) == 40
-    (tmp_path / "report.py").write_text("changed")
+    (tmp_path / "origin.py").write_text("changed")
     assert commit(tmp_path) == f"{clean}-dirty"
 
 
@@ -271,11 +264,3 @@ def test_tables_say_what_is_wrong():
 
 def test_without_counters_there_are_no_owners():
     assert ARRAY_OWNERS[0].name not in printed(report(replace(FIRST, counters={}, cycles=None)))
-
-
-def test_every_key_is_documented():
-    page = (Path(__file__).parents[3] / "docs" / "reports.md").read_text()
-    keys = set(SCHEMA["$defs"]["measurement"]["properties"]) | set(
-        SCHEMA["$defs"]["run"]["properties"]
-    )
-    assert {key for key in keys if f"`{key}`" not in page} == set()

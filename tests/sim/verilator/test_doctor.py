@@ -103,6 +103,6 @@ def test_absence_is_a_reason_to_leave_something_out_unless_it_is_required(bare, 
 
 
 def test_a_document_lists_every_tool(bare):
-    document = doctor.doctor_document(examine())
+    document = doctor.Findings(examine()).document()
     assert [tool["name"] for tool in document["tools"]] == NAMES
     assert all(tool["found"] == (tool["detail"] is not None) for tool in document["tools"])

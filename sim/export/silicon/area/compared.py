@@ -8,7 +8,7 @@ from celosia.isa.presets import PRESETS
 from celosia.sim.export.silicon.area.measure import Area
 from celosia.sim.export.silicon.area.memories import ram_gates
 
-__all__ = ["FROZEN", "Frozen", "Growth", "Share", "growth", "share_of_frozen"]
+__all__ = ["FROZEN", "Frozen", "FrozenShare", "Growth", "growth", "share_of_frozen"]
 
 
 @dataclass(frozen=True)
@@ -35,18 +35,20 @@ FROZEN: Final = Frozen(
 
 
 @dataclass(frozen=True)
-class Share:
+class FrozenShare:
     """What a design has more than another, as shares of a frozen one."""
 
     of: str
+    """The design."""
     source: str
+    """How it was measured."""
     logic: float
     """Cells."""
     with_sram: float
     """Cells, and every bit of memory as one of a RAM."""
 
 
-def share_of_frozen(larger: Area, smaller: Area) -> Share | None:
+def share_of_frozen(larger: Area, smaller: Area) -> FrozenShare | None:
     """What `larger` has that `smaller` has not, as shares of `FROZEN`.
 
     None, unless `smaller` is the configuration of `FROZEN`; lanes and a queue of transforms, which
@@ -58,7 +60,7 @@ def share_of_frozen(larger: Area, smaller: Area) -> Share | None:
         return None
     logic = larger.logic.gates - smaller.logic.gates
     whole = larger.gates_with_sram() - smaller.gates_with_sram()
-    return Share(
+    return FrozenShare(
         of=FROZEN.name,
         source=FROZEN.source,
         logic=logic / FROZEN.gates,

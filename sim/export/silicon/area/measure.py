@@ -4,9 +4,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Final
+from typing import Annotated, Final
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.documents.record import As, Key, Named
 from celosia.sim.export.choices import Memories, TopChoice
 from celosia.sim.export.silicon.area.memories import (
     LATCH_GATES,
@@ -26,15 +27,20 @@ _VECTOR_UNITS: Final = ("normalization", "bert")
 """Parameters that build a unit for softmax and layer normalization: ours, and Gemmini's."""
 
 
+def _kge(gates: float) -> float:
+    return gates / 1000
+
+
 @dataclass(frozen=True)
 class UnitArea:
     """What one unit of the figure takes."""
 
     um2: float = 0.0
     """Area of cells, flip-flops among them, memories not."""
-    gates: float = 0.0
-    """The same in gate equivalents."""
+    gates: Annotated[float, Named("kge"), As(_kge)] = 0.0
+    """The same in gate equivalents; in documents in thousands of them."""
     flip_flops: int = 0
+    """Flip-flops among the cells."""
 
     def __add__(self, other: "UnitArea") -> "UnitArea":
         return UnitArea(
@@ -49,11 +55,13 @@ class Area:
     """What a configuration takes."""
 
     config: AcceleratorConfig
+    """Every parameter of the accelerator."""
     units: Mapping[str, UnitArea]
     """In the order of the data path; those that are not built are not there."""
     memories: Sequence[DesignMemory]
+    """All memories, the largest first."""
 
-    @property
+    @Key
     def logic(self) -> UnitArea:
         """All cells."""
         return sum(self.units.values(), UnitArea())
@@ -68,10 +76,35 @@ class Area:
         """Gate equivalents of the small memories, as latches."""
         return LATCH_GATES * sum(memory.bits for memory in self.small)
 
-    @property
+    @Key
     def bits(self) -> int:
         """What all memories store."""
         return sum(memory.bits for memory in self.memories)
+
+    @Key
+    def small_memories_kge(self) -> float:
+        """Small memories as latches, in thousands of gate equivalents."""
+        return self.latch_gates / 1000
+
+    @Key
+    def with_sram_kge(self) -> float:
+        """Cells, and every bit of memory as one of a RAM, in thousands of gate equivalents."""
+        return self.gates_with_sram() / 1000
+
+    @Key
+    def with_sram_copies_kge(self) -> float:
+        """The same, with a memory of n read ports as n memories."""
+        return self.gates_with_sram(copies=True) / 1000
+
+    @Key
+    def counted_kge(self) -> float:
+        """Cells, small memories as latches, black boxes as RAM: thousands of gate equivalents."""
+        return self.gates_counted() / 1000
+
+    @Key
+    def counted_copies_kge(self) -> float:
+        """The same, with a memory of n read ports as n memories."""
+        return self.gates_counted(copies=True) / 1000
 
     def gates_with_sram(self, *, copies: bool = False) -> float:
         """Cells, and every bit of every memory as one of a RAM: how Gemmini's area is counted.

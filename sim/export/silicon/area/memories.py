@@ -7,8 +7,9 @@ latches in silicon.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
+from celosia.isa.documents.record import Key, Named
 from celosia.sim.export.inventory import FoundMemory
 
 if TYPE_CHECKING:
@@ -47,19 +48,22 @@ class DesignMemory:
     """A memory at one place of a design."""
 
     path: str
+    """Its place below the top."""
     rows: int
+    """Its rows."""
     row_bits: int
-    reads: int
+    """Bits of a row."""
+    reads: Annotated[int, Named("clocked_reads")]
     """Clocked read ports; 0: it is read combinationally."""
 
-    @property
+    @Key
     def bits(self) -> int:
         """What it stores."""
         return self.rows * self.row_bits
 
-    @property
-    def box(self) -> str | None:
-        """The black box that it is part of; None: it is small."""
+    @Key
+    def box(self) -> Annotated[str | None, Named("black_box")]:
+        """The black box that it is part of; null: it is small."""
         if not self.reads or self.bits < MACRO_BITS:
             return None
         return next((box for place, box in BOXES.items() if self.path.startswith(place)), None)

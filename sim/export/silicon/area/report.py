@@ -2,14 +2,15 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+from dataclasses import dataclass, field
+from typing import Annotated, Final, Literal
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from celosia.sim.export.silicon.area.compared import Growth, growth, share_of_frozen
+from celosia.isa.documents.record import As, Hidden, Inline, Key, Named, Record, Sparse
+from celosia.sim.export.silicon.area.compared import FrozenShare, Growth, growth, share_of_frozen
 from celosia.sim.export.silicon.area.measure import Area, UnitArea
 from celosia.sim.export.silicon.area.memories import (
     LATCH_GATES,
@@ -20,9 +21,7 @@ from celosia.sim.export.silicon.area.memories import (
 )
 from celosia.sim.export.silicon.synthesis.mapping import Mapper
 
-__all__ = ["AREA_SCHEMA", "AreaReport", "area_document", "print_area"]
-
-AREA_SCHEMA: Final = "celosia.area/1"
+__all__ = ["AreaReport", "AreaTools", "ComparedArea", "Counting", "print_area"]
 
 _NOTE: Final = (
     "Cells only: no wires, no clock tree, no sizing. Good for shares, and for designs that are "
@@ -31,78 +30,104 @@ _NOTE: Final = (
 
 
 @dataclass(frozen=True)
-class AreaReport:
+class AreaTools:
+    """What mapped a design."""
+
+    yosys: str
+    """Its version."""
+    cells: str
+    """The library."""
+
+
+@dataclass(frozen=True)
+class Counting:
+    """How memories are counted."""
+
+    macro_bits: int = MACRO_BITS
+    """A memory with clocked reads and fewer bits is one of latches."""
+    latch_gates: float = LATCH_GATES
+    """Gate equivalents of a bit of these."""
+    transistors_per_bit: float = TRANSISTORS_PER_BIT
+    """Transistors of a bit of RAM."""
+    transistors_per_gate: float = TRANSISTORS_PER_GATE
+    """Transistors of a gate equivalent."""
+
+
+@dataclass(frozen=True)
+class ComparedArea:
+    """Another design."""
+
+    preset: str
+    """The configuration."""
+    growth: Growth
+    """What the first design has more."""
+    area: Inline[Area]
+
+
+def _tools(mapper: Mapper) -> AreaTools:
+    return AreaTools(mapper.yosys.identity, mapper.library.identity)
+
+
+@dataclass(frozen=True)
+class AreaReport(Record):
     """What was measured."""
 
-    name: str
-    area: Area
-    mapper: Mapper
-    unit: str = ""
+    name: Annotated[str, Named("preset")]
+    """The configuration."""
+    area: Inline[Area]
+    mapper: Annotated[Mapper, Named("tools"), As(_tools)]
+    """What mapped to cells, and the cells."""
+    unit: Hidden[str] = ""
     """The parameter that builds its unit for softmax and layer normalization, if it has one."""
-    lean: Area | None = None
+    lean: Hidden[Area | None] = None
     """The same without that unit."""
-    other_name: str = ""
-    other: Area | None = None
+    other_name: Hidden[str] = ""
+    other: Hidden[Area | None] = None
     """What it is to be compared with."""
+    schema: Literal["celosia.area/1"] = "celosia.area/1"
+    """The number changes when a key changes its meaning or goes; new keys may come without."""
+    counting: Counting = field(default_factory=Counting)
+    """How memories are counted."""
 
+    @Key
+    def gate_um2(self) -> float:
+        """Area of a gate equivalent."""
+        return self.mapper.library.gate_um2
 
-def area_document(report: AreaReport) -> dict[str, Any]:
-    """A report for JSON."""
-    document: dict[str, Any] = {
-        "schema": AREA_SCHEMA,
-        "preset": report.name,
-        "tools": {"yosys": report.mapper.yosys.identity, "cells": report.mapper.library.identity},
-        "gate_um2": report.mapper.library.gate_um2,
-        "counting": {
-            "macro_bits": MACRO_BITS,
-            "latch_gates": LATCH_GATES,
-            "transistors_per_bit": TRANSISTORS_PER_BIT,
-            "transistors_per_gate": TRANSISTORS_PER_GATE,
-        },
-        **_area(report.area),
-    }
-    if report.lean is not None:
-        share = share_of_frozen(report.area, report.lean)
-        document[report.unit] = asdict(growth(report.area, report.lean))
-        document["of_frozen"] = None if share is None else asdict(share)
-        document[f"without_{report.unit}"] = _area(report.lean)
-    if report.other is not None:
-        document["against"] = {
-            "preset": report.other_name,
-            "growth": asdict(growth(report.area, report.other)),
-            **_area(report.other),
-        }
-    return document
+    @Key
+    def normalization(self) -> Sparse[Growth | None]:
+        """What this unit adds, if there is one."""
+        return self._gain("normalization")
 
+    @Key
+    def bert(self) -> Sparse[Growth | None]:
+        """What this unit adds, if there is one."""
+        return self._gain("bert")
 
-def _area(area: Area) -> dict[str, Any]:
-    return {
-        "config": asdict(area.config),
-        "units": {name: _unit(unit) for name, unit in area.units.items()},
-        "logic": _unit(area.logic),
-        "memories": [_memory(memory) for memory in area.memories],
-        "bits": area.bits,
-        "small_memories_kge": area.latch_gates / 1000,
-        "with_sram_kge": area.gates_with_sram() / 1000,
-        "with_sram_copies_kge": area.gates_with_sram(copies=True) / 1000,
-        "counted_kge": area.gates_counted() / 1000,
-        "counted_copies_kge": area.gates_counted(copies=True) / 1000,
-    }
+    @Key
+    def without_normalization(self) -> Sparse[Area | None]:
+        """The same without that unit."""
+        return self.lean if self.unit == "normalization" else None
 
+    @Key
+    def without_bert(self) -> Sparse[Area | None]:
+        """The same without that unit."""
+        return self.lean if self.unit == "bert" else None
 
-def _unit(unit: UnitArea) -> dict[str, Any]:
-    return {"kge": unit.gates / 1000, "um2": unit.um2, "flip_flops": unit.flip_flops}
+    @Key
+    def of_frozen(self) -> FrozenShare | None:
+        """What the unit adds, as shares of a design that stays; null for other configurations."""
+        return share_of_frozen(self.area, self.lean) if self.lean else None
 
+    @Key
+    def against(self) -> Sparse[ComparedArea | None]:
+        """What it is compared with."""
+        if self.other is None:
+            return None
+        return ComparedArea(self.other_name, growth(self.area, self.other), self.other)
 
-def _memory(memory: DesignMemory) -> dict[str, Any]:
-    return {
-        "path": memory.path,
-        "rows": memory.rows,
-        "row_bits": memory.row_bits,
-        "bits": memory.bits,
-        "clocked_reads": memory.reads,
-        "black_box": memory.box,
-    }
+    def _gain(self, unit: str) -> Growth | None:
+        return growth(self.area, self.lean) if self.lean and self.unit == unit else None
 
 
 def print_area(console: Console, report: AreaReport) -> None:

@@ -2,30 +2,68 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Final, Literal
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from celosia.isa.documents.record import As, Hidden, Key, Named, Record
 from celosia.sim.export.silicon.energy.events import BUS, EVENTS
 from celosia.sim.export.silicon.energy.table import EnergyTable
 
-__all__ = ["ENERGY_SCHEMA", "EnergyReport", "energy_document", "print_energy"]
+__all__ = ["EnergyReport", "EventEnergy", "NormalizationEnergy", "print_energy"]
 
-ENERGY_SCHEMA: Final = "celosia.energy/1"
 _UNKNOWN: Final = "unknown"
 _PJ_PER_UJ: Final = 1e6
 
 
+def _name(table: EnergyTable) -> str:
+    return table.name
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventEnergy:
+    """An event."""
+
+    count: int | Literal["unknown"]
+    """How often it happened."""
+    pj_each: float | Literal["unknown"]
+    """Picojoules of one."""
+    pj: float | Literal["unknown"]
+    """Picojoules of all."""
+    source: str
+    """Where the table has its number from."""
+    normalization: bool
+    """Whether it is one of the normalization unit."""
+
+
 @dataclass(frozen=True)
-class EnergyReport:
+class NormalizationEnergy:
+    """What the normalization unit takes."""
+
+    known_pj: float
+    """What is known of its events."""
+    adds: float | None
+    """What it adds to all others, as a share; null: not known."""
+    adds_on_chip: float | None
+    """The same without the bus."""
+    at_least: bool
+    """Whether something of it is not known, and so these are the least."""
+
+
+@dataclass(frozen=True)
+class EnergyReport(Record):
     """What a run did, and what that takes."""
 
     workload: str
-    counts: Mapping[str, int]
+    """What ran."""
+    counts: Hidden[Mapping[str, int]]
     """How often each event happened; one that is not there is unknown."""
-    table: EnergyTable
+    table: Annotated[EnergyTable, As(_name)]
+    """The table of energies."""
+    schema: Literal["celosia.energy/1"] = "celosia.energy/1"
+    """The number changes when a key changes its meaning or goes; new keys may come without."""
 
     def picojoules(self, event: str) -> float | None:
         """What the occurrences of `event` take; None if that is not known."""
@@ -34,10 +72,40 @@ class EnergyReport:
             return 0.0
         return None if count is None or entry is None or entry.pj is None else count * entry.pj
 
-    @property
+    @Key
     def unknown(self) -> list[str]:
         """Events of which the energy is not known."""
         return [event for event in EVENTS if self.picojoules(event) is None]
+
+    @Key
+    def events(self) -> Mapping[str, EventEnergy]:
+        """Each event by its name."""
+        return {name: self._event(name) for name in EVENTS}
+
+    @Key
+    def all_known_pj(self) -> Annotated[float, Named("known_pj")]:
+        """What is known, of all events."""
+        return sum(self.known_pj(normalization=unit) for unit in (False, True))
+
+    @Key
+    def normalization(self) -> NormalizationEnergy:
+        """The part of the normalization unit."""
+        return NormalizationEnergy(
+            self.known_pj(normalization=True),
+            self.normalization_adds(bus=True),
+            self.normalization_adds(bus=False),
+            any(EVENTS[name].normalization for name in self.unknown),
+        )
+
+    def _event(self, name: str) -> EventEnergy:
+        entry, pj = self.table.entries.get(name), self.picojoules(name)
+        return EventEnergy(
+            count=self.counts.get(name, _UNKNOWN),
+            pj_each=_UNKNOWN if entry is None or entry.pj is None else entry.pj,
+            pj=_UNKNOWN if pj is None else pj,
+            source="" if entry is None else entry.source,
+            normalization=EVENTS[name].normalization,
+        )
 
     def known_pj(self, *, normalization: bool, bus: bool = True) -> float:
         """What is known, of the normalization unit's events or of all others."""
@@ -57,36 +125,6 @@ class EnergyReport:
             not EVENTS[name].normalization for name in self.unknown if bus or name not in BUS
         )
         return None if open_rest or not rest else self.known_pj(normalization=True) / rest
-
-
-def energy_document(report: EnergyReport) -> dict[str, Any]:
-    """A report for JSON."""
-    unknown = report.unknown
-    return {
-        "schema": ENERGY_SCHEMA,
-        "workload": report.workload,
-        "table": report.table.name,
-        "events": {name: _event(report, name) for name in EVENTS},
-        "known_pj": sum(report.known_pj(normalization=unit) for unit in (False, True)),
-        "unknown": unknown,
-        "normalization": {
-            "known_pj": report.known_pj(normalization=True),
-            "adds": report.normalization_adds(bus=True),
-            "adds_on_chip": report.normalization_adds(bus=False),
-            "at_least": any(EVENTS[name].normalization for name in unknown),
-        },
-    }
-
-
-def _event(report: EnergyReport, name: str) -> dict[str, Any]:
-    entry = report.table.entries.get(name)
-    return {
-        "count": report.counts.get(name, _UNKNOWN),
-        "pj_each": _UNKNOWN if entry is None or entry.pj is None else entry.pj,
-        "pj": _UNKNOWN if (pj := report.picojoules(name)) is None else pj,
-        "source": "" if entry is None else entry.source,
-        "normalization": EVENTS[name].normalization,
-    }
 
 
 def print_energy(console: Console, report: EnergyReport) -> None:

@@ -12,9 +12,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from celosia.isa.config import did_you_mean
+from celosia.isa.documents.record import As, Key
 from celosia.sim.export.silicon.synthesis.jobs import Job, run_jobs
 from celosia.sim.export.silicon.synthesis.yosys import Yosys
 from celosia.sim.support.cache import cached, digest
@@ -75,20 +76,35 @@ class LongestPath:
     logic_ns: float
     """In cells, with the clock to the output of the first and the set-up of the last register."""
     wires_ns: float
+    """In wires."""
+
+
+@dataclass(frozen=True)
+class Used:
+    """How much of a resource is used."""
+
+    used: int
+    """So many are."""
+    available: int
+    """So many are there."""
+
+
+def _used(used: Mapping[str, tuple[int, int]]) -> Mapping[str, Used]:
+    return {RESOURCES[name]: Used(*numbers) for name, numbers in used.items()}
 
 
 @dataclass(frozen=True)
 class Implementation:
     """A design on a device."""
 
-    used: Mapping[str, tuple[int, int]]
+    used: Annotated[Mapping[str, tuple[int, int]], As(_used)]
     """How many of each of `RESOURCES` are used, and how many there are."""
     fmax_mhz: Mapping[int, float]
     """The highest frequency of each seed, from register to register."""
     longest: LongestPath | None
-    """The longest path of the best seed; None if nextpnr names none."""
+    """The longest path of the best seed; null if nextpnr names none."""
 
-    @property
+    @Key
     def best_mhz(self) -> float:
         """The frequency of the best seed."""
         return max(self.fmax_mhz.values())

@@ -1,48 +1,35 @@
 """The tables and the JSON document of `celosia fpga`."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.documents.record import Inline, Named, Record
 from celosia.sim.export.silicon.fpga.implement import RESOURCES, Implementation
 
-__all__ = ["FPGA_SCHEMA", "FpgaReport", "fpga_document", "print_fpga"]
-
-FPGA_SCHEMA: Final = "celosia.fpga/1"
+__all__ = ["FpgaReport", "print_fpga"]
 
 
 @dataclass(frozen=True)
-class FpgaReport:
+class FpgaReport(Record):
     """What was measured."""
 
-    name: str
+    name: Annotated[str, Named("preset")]
+    """The configuration."""
     config: AcceleratorConfig
+    """Every parameter of the accelerator."""
     device: str
+    """The FPGA."""
     tools: Sequence[str]
-    found: Implementation
-
-
-def fpga_document(report: FpgaReport) -> dict[str, Any]:
-    """A report for JSON."""
-    return {
-        "schema": FPGA_SCHEMA,
-        "preset": report.name,
-        "config": asdict(report.config),
-        "device": report.device,
-        "tools": list(report.tools),
-        "used": {
-            RESOURCES[name]: {"used": used, "available": available}
-            for name, (used, available) in report.found.used.items()
-        },
-        "fmax_mhz": {str(seed): mhz for seed, mhz in report.found.fmax_mhz.items()},
-        "best_mhz": report.found.best_mhz,
-        "longest": None if report.found.longest is None else asdict(report.found.longest),
-    }
+    """Yosys and nextpnr."""
+    found: Inline[Implementation]
+    schema: Literal["celosia.fpga/1"] = "celosia.fpga/1"
+    """The number changes when a key changes its meaning or goes; new keys may come without."""
 
 
 def print_fpga(console: Console, report: FpgaReport) -> None:

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
+from celosia.isa.documents.record import Inline, Named
 from celosia.sim.export.silicon.cells.library import CellLibrary
 from celosia.sim.export.silicon.synthesis.jobs import Job, run_jobs
 from celosia.sim.export.silicon.synthesis.modules import VerilogModule, embedded, places
@@ -52,11 +53,11 @@ _POINT: Final = re.compile(r"^ +[\d.-]+ +[\d.-]+ [v^] (\S+)/\S+ \(\w+\)$", re.MU
 class Between:
     """A path that leaves the module in which it begins."""
 
-    begin: str
+    begin: Annotated[str, Named("begin_module")]
     """The place of that module below the top."""
-    end: str
+    end: Annotated[str, Named("end_module")]
     """The place of the module in which it ends: the same, if it only passes another."""
-    path: RegisterPath
+    path: Inline[RegisterPath]
 
 
 def paths_between(

@@ -16,4 +16,4 @@ class RegisterPath:
     levels: int
     """Cells on it, registers not counted."""
     ns: float | None = None
-    """From the clock's edge to the data of the register at its end; None: not known."""
+    """From the clock's edge to the data of the register at its end; null: not known."""

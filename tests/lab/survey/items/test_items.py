@@ -1,6 +1,7 @@
 """Items: ours beside the survey's, with runs that are made up where RTL is needed."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -235,9 +236,10 @@ def test_area_says_which_counts_it_has(monkeypatch):
     growth = {"with_sram": 0.1, "with_sram_copies": 0.2, "counted": 0.3, "counted_copies": 0.4}
     unit = silicon.lean_parameter(resolve_config("base"))
     document = {"tools": {}, unit: {**growth, "logic": 0.5}}
-    for name in ("Mapper", "AreaReport", "choose_library", "find_yosys", "measure_area"):
+    for name in ("Mapper", "choose_library", "find_yosys", "measure_area"):
         monkeypatch.setattr(silicon, name, lambda *_: None)
-    monkeypatch.setattr(silicon, "area_document", lambda _report: document)
+    made = SimpleNamespace(document=lambda: document)
+    monkeypatch.setattr(silicon, "AreaReport", lambda *_: made)
     item = silicon.STUDIES[0].make(Evidence(paper(), {}, Scope()))
     counts = {value.ours: value.note for value in item.values if value.ours is not None}
     assert [round(ours) for ours in counts] == [10, 20, 30, 40, 50]

@@ -13,7 +13,7 @@ from celosia.lab.survey.survey import study_ids
 from celosia.sim.support.problems import InputError
 
 ROOT = Path(__file__).parents[4]
-SCHEMA = json.loads((ROOT / "docs" / "survey.schema.json").read_text())
+SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text())
 
 
 def test_the_committed_survey_is_one():

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from onnx import helper
 
-from celosia.sim.command.models.check_command import CHECK_SCHEMA
 from celosia.sim.command.models.check_table import refusal_notes
+from celosia.sim.command.models.checked_model import CheckedModel
 from celosia.sim.support.problems import InputError
 from celosia.sim.workloads.models.prepare import parse_sizes
 from celosia.sw.frontend.nn.text import parse_float_graph
@@ -42,7 +42,7 @@ def test_a_table_json_and_the_graph():
     assert "/product" in result.stdout
     assert "4 nodes in the file, 2 behind folding, 0 not supported; 96" in result.stdout
     document = json.loads(Path("j.json").read_text())
-    assert document["schema"] == CHECK_SCHEMA
+    assert document["schema"] == CheckedModel.schema
     assert document["macs"] == 3 * 8 * 4
     assert document["nodes"] == [
         {

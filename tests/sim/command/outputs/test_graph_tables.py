@@ -136,7 +136,6 @@ def test_without_float32_there_is_nothing_beside():
     text = shown(similarity_table(alone))
     assert "f32" not in text
     assert cells(text, "One.")[3:] == ["1.000", "0.500"]
-    assert alone.document()["float_cosines"] is None
 
 
 def test_what_a_program_takes_is_printed():

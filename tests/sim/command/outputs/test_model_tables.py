@@ -4,13 +4,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
 
 from celosia.lab.exports.catalog import EXPORTS
 from celosia.lab.exports.writing.size import SMALL
-from tests.support.command_line import SCHEMA, refused, right
+from tests.support.command_line import refused, right
+from tests.support.documents import validate
 
 FAST = ("--sim", "functional")
 SIZES = ("--dim", "batch=2", "--dim", "sequence=8")
@@ -39,7 +39,7 @@ def test_a_bert_with_inputs_and_calibration():
     assert "differ from the integer graph; 100.00%" in " ".join(result.stdout.split())
     assert "random data" not in result.stdout
     document = json.loads(Path("j.json").read_text())
-    jsonschema.validate(document, SCHEMA)
+    validate(document)
     assert document["mismatches"] == 0
     assert document["elements_checked"] > 10_000
     assert document["placement"]["accelerator_mac_share"] == 1
@@ -89,7 +89,7 @@ def test_random_data_is_said_and_segments_are_added_up():
     assert "elements in 2 segments differ" in text
     assert "warning: 5 operators run on the host: 2 reshape" in text
     document = json.loads(Path("j.json").read_text())
-    jsonschema.validate(document, SCHEMA)
+    validate(document)
     assert [each["workload"] for each in document["operators"]] == ["segment 0", "segment 1"]
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from celosia.sim.command.outputs.plan_report import PLAN_SCHEMA, plan_tables, plan_workload
+from celosia.sim.command.outputs.plan_report import Plan, plan_tables, plan_workload
 from celosia.sim.run.options.options import RunOptions, Target
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import silent
@@ -16,7 +16,7 @@ ATTENTION = ("attention", "--heads", "2", "--seq", "9", "--dim", "8", "--preset"
 
 def test_a_plan_has_decisions_operators_and_rejected_choices():
     document = json.loads(right("plan", *ATTENTION, "--json", "-").stdout)
-    assert document["schema"] == PLAN_SCHEMA
+    assert document["schema"] == Plan.schema
     (program,) = document["programs"]
     assert program["predicted_cycles"] == document["predicted_cycles"] > 0
     decisions = {each["name"]: each["value"] for each in program["decisions"]}

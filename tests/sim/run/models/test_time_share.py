@@ -33,7 +33,7 @@ def test_shares_add_up_and_the_largest_of_the_host_comes_first(monkeypatch):
     # 64 x 32 x 16 products of an array of 4 x 4, which cannot take less.
     assert 64 * 32 * 16 / 16 < found.accelerator < 3 * 64 * 32 * 16 / 16
     assert found.total == found.accelerator + sum(found.host.values())
-    assert found.accelerator_share == pytest.approx(found.accelerator / found.total)
+    assert found.accelerator_time_share == pytest.approx(found.accelerator / found.total)
     assert "fc (MatMul)" not in found.host
     monkeypatch.setattr(time_share, "_FOLLOWED", 0)
     apart = predict_shares(graph(), Costs(PRESETS["tiny"]))
@@ -58,4 +58,4 @@ def test_a_node_that_became_several_takes_the_time_of_all():
 
 
 def test_of_nothing_all_is_the_accelerators():
-    assert TimeShare(0, {}).accelerator_share == 1
+    assert TimeShare(0, {}).accelerator_time_share == 1

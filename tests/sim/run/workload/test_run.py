@@ -97,7 +97,7 @@ def test_what_the_report_says_of_the_options():
     )
     assert (setting.config, setting.timing) == (PRESETS["small"], options.target.timing)
     assert (setting.issue, setting.cycle_budget) == ("ring", 7)
-    assert setting.command_line == ("run", "x")
+    assert setting.origin.command_line == ("run", "x")
 
 
 def test_without_a_preset_it_is_base():

@@ -7,7 +7,7 @@ from dataclasses import replace
 from rich.console import Console
 
 from celosia.sim.export.silicon.area.compared import FROZEN
-from celosia.sim.export.silicon.area.report import AreaReport, area_document, print_area
+from celosia.sim.export.silicon.area.report import AreaReport, print_area
 from celosia.sim.export.silicon.synthesis.mapping import Mapper
 from celosia.sim.export.silicon.synthesis.yosys import Yosys
 from tests.support.areas import FULL, LEAN
@@ -18,7 +18,7 @@ REPORT = AreaReport("tiny", FULL, MAPPER, "normalization", LEAN, "other", LEAN)
 
 
 def test_the_document():
-    document = json.loads(json.dumps(area_document(REPORT)))
+    document = json.loads(json.dumps(REPORT.document()))
     assert document["schema"] == "celosia.area/1"
     assert document["tools"] == {"yosys": "Yosys 9.9", "cells": "demo cells"}
     assert document["logic"] == {"kge": 4.5, "um2": 18000.0, "flip_flops": 170}
@@ -41,8 +41,8 @@ def test_the_document():
 def test_a_share_of_the_frozen_design():
     lean = replace(LEAN, config=FROZEN.config)
     base = AreaReport("base", FULL, MAPPER, "normalization", lean)
-    assert area_document(base)["of_frozen"]["logic"] == 1500 / 799_700
-    assert area_document(REPORT)["of_frozen"] is None
+    assert base.document()["of_frozen"]["logic"] == 1500 / 799_700
+    assert REPORT.document()["of_frozen"] is None
     paper = io.StringIO()
     print_area(Console(file=paper, width=200), base)
     assert "normalization adds 0.2% of the cells of the lean base of a61ea25, 0.3%" in (
@@ -51,7 +51,7 @@ def test_a_share_of_the_frozen_design():
 
 
 def test_a_design_without_the_unit_says_nothing_of_it():
-    document = area_document(AreaReport("tiny", LEAN, MAPPER))
+    document = AreaReport("tiny", LEAN, MAPPER).document()
     assert not {"normalization", "bert", "against"} & document.keys()
 
 

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from celosia.sim.export.silicon.energy.events import EVENTS
-from celosia.sim.export.silicon.energy.report import EnergyReport, energy_document, print_energy
+from celosia.sim.export.silicon.energy.report import EnergyReport, print_energy
 from celosia.sim.export.silicon.energy.table import EnergyTable, Entry
 
 TABLE = EnergyTable("a table", {name: Entry(2.0, "somewhere") for name in EVENTS})
@@ -21,13 +21,13 @@ def test_everything_known():
     assert not report.unknown
     assert report.normalization_adds(bus=True) == UNIT / REST
     assert report.normalization_adds(bus=False) == UNIT / (REST - 2)
-    document = energy_document(report)
+    document = report.document()
     assert document["known_pj"] == 200 * len(EVENTS)
     assert document["normalization"]["at_least"] is False
 
 
 def test_an_unknown_entry_of_the_unit():
-    document = energy_document(EnergyReport("run", COUNTS, OPEN))
+    document = EnergyReport("run", COUNTS, OPEN).document()
     assert document["unknown"] == ["lane_step"]
     assert document["events"]["lane_step"] == {
         "count": 100,

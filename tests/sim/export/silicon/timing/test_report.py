@@ -8,7 +8,7 @@ from celosia.isa.presets import resolve_config
 from celosia.sim.export.silicon.timing.between import Between
 from celosia.sim.export.silicon.timing.measure import ModulePath
 from celosia.sim.export.silicon.timing.path import RegisterPath
-from celosia.sim.export.silicon.timing.report import TimingReport, print_timing, timing_document
+from celosia.sim.export.silicon.timing.report import TimingReport, print_timing
 
 CELL = ModulePath("mesh", "accelerator.mesh", RegisterPath("a", "b", 20, 4.0))
 SLOW = ModulePath("decoder", "accelerator.decoder", RegisterPath("c[1]", "d", 45, 6.0))
@@ -25,7 +25,7 @@ def report(*paths: ModulePath) -> TimingReport:
 
 
 def test_the_document():
-    document = timing_document(report(CELL, SLOW))
+    document = report(CELL, SLOW).document()
     assert document["schema"] == "celosia.timing/1"
     assert document["units"]["decoder"] == {
         "module": "accelerator.decoder",
@@ -38,7 +38,7 @@ def test_the_document():
 
 
 def test_ten_paths_between_modules():
-    document = timing_document(report(CELL))
+    document = report(CELL).document()
     first, *_, last = document["between"]
     assert (first["begin_module"], first["end_module"]) == ("issue", "part_0")
     assert first["of_a_cell"] == 2.0

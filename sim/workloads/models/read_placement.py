@@ -1,0 +1,26 @@
+"""Where the nodes of a model run, read again."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from celosia.sw.quantize.units.placement import PlacedNode, Placement, Where
+
+__all__ = ["read_placement"]
+
+
+def read_placement(found: Mapping[str, Any]) -> Placement:
+    """The placement that a document has.
+
+    Raises `KeyError`, `TypeError` or `ValueError` for what is none.
+    """
+    return Placement(
+        tuple(
+            PlacedNode(
+                f"{node['name']} ({node['operator']})",
+                Where(node["where"]),
+                str(node["reason"]),
+                int(node["macs"]),
+            )
+            for node in found["nodes"]
+        )
+    )
