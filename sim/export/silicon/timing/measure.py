@@ -1,4 +1,4 @@
-"""The longest path of each unit of the figure."""
+"""The longest path of each unit of the figure, and the clock that all paths allow."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,12 +8,20 @@ from typing import Final
 from celosia.isa.config import AcceleratorConfig, did_you_mean
 from celosia.sim.export.choices import Memories, TopChoice
 from celosia.sim.export.silicon.area.units import REST, UNITS, unit_of
-from celosia.sim.export.silicon.synthesis.modules import VerilogModule
+from celosia.sim.export.silicon.cells.library import CellLibrary
+from celosia.sim.export.silicon.synthesis.modules import TOP, VerilogModule
+from celosia.sim.export.silicon.synthesis.yosys import Yosys
+from celosia.sim.export.silicon.timing.between import Between, paths_between
 from celosia.sim.export.silicon.timing.path import RegisterPath
+from celosia.sim.export.silicon.timing.scripts import netlist_script
+from celosia.sim.export.silicon.timing.sta import Netlist, read_paths, report_paths
 from celosia.sim.support.problems import InputError
+from celosia.sim.support.progress import Progress, share
 
-__all__ = ["CELL", "ModulePath", "by_unit", "design_text", "known_units"]
+__all__ = ["CELL", "Measured", "ModulePath", "by_unit", "design_text", "known_units", "measure"]
 
+_MAPPING: Final = 0.8
+"""The share of a measurement that Yosys takes, about."""
 CELL: Final = "mesh"
 """The unit whose longest path is that of a processing element: its multiply-add."""
 
@@ -26,6 +34,61 @@ class ModulePath:
     module: str
     """Its place below the top."""
     path: RegisterPath
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The paths of netlists that one script made."""
+
+    script: str
+    paths: Sequence[ModulePath]
+    """The longest of each unit."""
+    between: Sequence[Between] = ()
+    """The longest between each two modules, the longest first; empty: not looked for."""
+
+    def share(self, path: RegisterPath) -> float | None:
+        """The length of `path`, in that of a processing element; None: there is none to compare."""
+        cell = next((each.path for each in self.paths if each.unit == CELL), None)
+        if cell is None:
+            return None
+        if path.ns is None or cell.ns is None:
+            return path.levels / cell.levels
+        return path.ns / cell.ns
+
+    @property
+    def longest(self) -> RegisterPath:
+        """The path that asks most of a cycle, of all that were looked for."""
+        paths = [each.path for each in (*self.paths, *self.between)]
+        return max(paths, key=lambda path: path.period)
+
+
+def measure(
+    tools: tuple[Yosys, str],
+    library: CellLibrary,
+    design: tuple[str, str],
+    script: str,
+    whole: bool,
+    at_once: int,
+    tell: Progress,
+) -> Measured:
+    """The paths of `design` (`design_text`) behind `script`; `whole`: also those between modules.
+
+    `tools` are Yosys and OpenSTA's program.  Raises `EnvironmentProblem` if one of them fails.
+    """
+    yosys, sta = tools
+    verilog, parts = design
+    mapping, timing = share(tell, 0, _MAPPING), share(tell, _MAPPING, 1)
+    modules, kept = netlist_script(yosys, library, script, at_once).run(verilog, parts, mapping)
+    found: dict[str, RegisterPath | None] = {}
+    netlists = [Netlist(name, text, TOP, [library.liberty]) for name, text in kept.items()]
+    for netlist, report in report_paths(sta, netlists, at_once):
+        found[netlist.name] = next(iter(read_paths(report)), None)
+        timing(f"timing what the script {script} made", len(found) / len(netlists))
+    units = by_unit({name: found[name] for name in kept})
+    if not whole:
+        return Measured(script, units)
+    tell(f"timing what is between modules, script {script}", None)
+    return Measured(script, units, paths_between(sta, library, modules, kept, parts))
 
 
 def known_units(names: Sequence[str]) -> Sequence[str]:

@@ -18,8 +18,19 @@ _LIBRARY: Final = """\
 library(memories) {{
   delay_model : table_lookup; time_unit : "1ns"; capacitive_load_unit(1, pf);
   voltage_unit : "1V"; current_unit : "1mA";
-{types}{cells}}}
+{thresholds}{types}{cells}}}
 """
+_THRESHOLDS: Final = "".join(
+    f"  {name}_{edge} : {percent};\n"
+    for name, percent in (
+        ("input_threshold_pct", 50),
+        ("output_threshold_pct", 50),
+        ("slew_lower_threshold_pct", 20),
+        ("slew_upper_threshold_pct", 80),
+    )
+    for edge in ("rise", "fall")
+)
+"""OSU018 has the same.  OpenSTA refuses a library that does not state them."""
 _TYPE: Final = """\
   type(bits_{width}) {{ base_type : array; data_type : bit; bit_width : {width};
     bit_from : {last}; bit_to : 0; }}
@@ -47,7 +58,7 @@ def memory_cells(models: str) -> str:
             pins.append(_pin(port, direction, last + 1))
         cells.append(f"  cell({name}) {{\n{''.join(pins)}  }}\n")
     types = "".join(_TYPE.format(width=width, last=width - 1) for width in sorted(widths))
-    return _LIBRARY.format(types=types, cells="".join(cells))
+    return _LIBRARY.format(thresholds=_THRESHOLDS, types=types, cells="".join(cells))
 
 
 def _pin(port: str, direction: str, width: int) -> str:

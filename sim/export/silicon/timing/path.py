@@ -17,3 +17,10 @@ class RegisterPath:
     """Cells on it, registers not counted."""
     ns: float | None = None
     """From the clock's edge to the data of the register at its end; null: not known."""
+    set_up: float = 0.0
+    """How long before the next edge that register wants its data, in ns."""
+
+    @property
+    def period(self) -> float:
+        """What the path asks of a cycle, in ns, set-up included; 0 if its time is not known."""
+        return 0.0 if self.ns is None else self.ns + self.set_up

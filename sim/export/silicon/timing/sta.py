@@ -1,67 +1,56 @@
-"""Longest paths in nanoseconds, with OpenSTA and a Liberty file that has delays."""
+"""OpenSTA: paths from register to register of mapped netlists, in nanoseconds."""
 
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from celosia.sim.export.silicon.cells.library import CellLibrary
 from celosia.sim.export.silicon.synthesis.jobs import Job, run_jobs
-from celosia.sim.export.silicon.synthesis.modules import TOP
-from celosia.sim.export.silicon.synthesis.runs import ModuleScript, Unreadable
-from celosia.sim.export.silicon.synthesis.yosys import Yosys
 from celosia.sim.export.silicon.timing.path import RegisterPath
 from celosia.sim.support.errors import EnvironmentProblem
-from celosia.sim.support.progress import Progress
 
-__all__ = ["LOAD_PF", "find_sta", "longest_paths", "netlist_script", "read_paths"]
+__all__ = ["Netlist", "find_sta", "read_paths", "report_paths"]
 
-LOAD_PF: Final = 0.05
-"""What each output of a module drives; each input is driven by an inverter of twice the least."""
-
-_SCRIPT: Final = f"""\
-read_liberty -lib -ignore_miss_func cells.lib
-read_verilog module.v
-read_verilog -lib parts.v
-hierarchy -check -top {TOP}
-proc -norom
-synth -top {TOP} -run begin:fine -nordff
-opt -fast -full
-memory_map
-opt -undriven -fine
-techmap
-opt -fast
-dfflibmap -liberty cells.lib
-opt -fast
-abc -liberty cells.lib -constr cells.constr
-opt_clean -purge
-rename -wire
-write_verilog -noattr -noexpr netlist.v
-"""
-_CONSTRAINTS: Final = """\
-set_driving_cell {inverter}
-set_load {load} [all_outputs]
-"""
-_INVERTER: Final = re.compile(r"inv(?:x|_)2$", re.IGNORECASE)
-
-_STA: Final = f"""\
-read_liberty cells.lib
-read_verilog netlist.v
-link_design {TOP}
-create_clock -name clk -period 10 clk
-report_checks -from [all_registers -clock_pins] -to [all_registers -data_pins] -digits 3 > path.txt
+_SCRIPT: Final = """\
+{libraries}read_verilog netlist.v
+link_design {top}
+set clocks [all_registers -clock_pins]
+if {{[llength $clocks]}} {{
+  create_clock -name clk -period 10 clk
+  report_checks -from $clocks -to [all_registers -data_pins] \
+-group_count {ends} -digits 3 > path.txt
+}}
 exit
 """
+"""A module without a register has no path."""
+_REFUSED: Final = re.compile(r"^Error: .*", re.MULTILINE)
 _ENDS: Final = re.compile(r"^(Start|End)point: (\S+)", re.MULTILINE)
 _POINT: Final = re.compile(r"^ +[\d.-]+ +[\d.-]+ [v^] \S+/\S+ \(\w+\)$", re.MULTILINE)
 _ARRIVAL: Final = re.compile(r"^ +([\d.]+) +data arrival time$", re.MULTILINE)
+_SET_UP: Final = re.compile(r"^ +(-?[\d.]+) +-?[\d.]+ +library setup time$", re.MULTILINE)
 _CELL_OF_WIRE: Final = re.compile(r"\\+\w+$")
 _MISSING: Final = (
     "no OpenSTA: sta is not on PATH; the Debian package opensta has it (--levels does without)"
 )
+
+
+@dataclass(frozen=True)
+class Netlist:
+    """Cells to time."""
+
+    name: str
+    """What they are, for who reads that it failed."""
+    verilog: str
+    """The module `top` and what it instantiates but for cells; a hierarchy stays one."""
+    top: str
+    libraries: Sequence[str]
+    """Texts of Liberty files."""
+    ends: int = 1
+    """How many of the registers at which the longest paths end are reported, with one path each."""
 
 
 def find_sta() -> str:
@@ -71,39 +60,23 @@ def find_sta() -> str:
     raise EnvironmentProblem(_MISSING)
 
 
-def netlist_script(yosys: Yosys, library: CellLibrary, at_once: int) -> ModuleScript:
-    """Maps each module for speed; what is kept is its netlist.
+def report_paths(
+    sta: str, netlists: Collection[Netlist], at_once: int
+) -> Iterator[tuple[Netlist, str]]:
+    """Each of `netlists` with the report of its longest paths, in the order in which they end.
 
-    Raises `EnvironmentProblem` for a library without the inverter that drives inputs.
+    Raises `EnvironmentProblem` if OpenSTA fails or refuses a netlist.
     """
-    inverters = sorted(name for name in library.cells if _INVERTER.search(name))
-    if not inverters:
-        raise EnvironmentProblem(f"{library.identity}: has no inverter INVX2 to drive inputs with")
-    constraints = _CONSTRAINTS.format(inverter=inverters[0], load=LOAD_PF)
-    files = {"cells.lib": library.liberty, "cells.constr": constraints}
-    return ModuleScript(yosys, _SCRIPT, files, "netlist.v", _for_sta, at_once)
-
-
-def longest_paths(
-    sta: str, library: CellLibrary, netlists: Mapping[str, str], at_once: int, tell: Progress
-) -> dict[str, RegisterPath | None]:
-    """The longest path of each of `netlists`, by name; None: it has none.
-
-    Raises `EnvironmentProblem` if OpenSTA fails.
-    """
-    found: dict[str, RegisterPath | None] = {}
     with tempfile.TemporaryDirectory(prefix="celosia-timing-") as folder:
-        jobs = (
-            _job(sta, library, name, text, Path(folder) / str(number))
-            for number, (name, text) in enumerate(netlists.items())
-        )
+        places = {Path(folder) / str(number): each for number, each in enumerate(netlists)}
+        jobs = (_job(sta, each, place) for place, each in places.items())
         with closing(run_jobs(jobs, at_once)) as ended:
             for job in ended:
+                # OpenSTA says that it refuses a line and goes on, with exit code 0.
+                if refused := _REFUSED.search(job.said()):
+                    raise EnvironmentProblem(f"{job.name}: OpenSTA: {refused[0]}")
                 report = job.work / "path.txt"
-                paths = read_paths(report.read_text()) if report.exists() else []
-                found[job.name] = paths[0] if paths else None
-                tell("timing", len(found) / len(netlists))
-    return {name: found[name] for name in netlists}
+                yield places[job.work], report.read_text() if report.exists() else ""
 
 
 def read_paths(report: str) -> list[RegisterPath]:
@@ -115,22 +88,22 @@ def _path(part: str) -> RegisterPath:
     ends = dict(_ENDS.findall(part))
     arrival = _ARRIVAL.search(part)
     assert arrival is not None, part
+    set_up = _SET_UP.search(part)
     points = _POINT.findall(part[: arrival.start()])
     begin, end = (_CELL_OF_WIRE.sub("", ends[kind]) for kind in ("Start", "End"))
     # The clock pin and the output of the first register, and the input of the last, are points too.
-    return RegisterPath(begin, end, len(points) - 3, float(arrival[1]))
+    return RegisterPath(
+        begin, end, len(points) - 3, float(arrival[1]), -float(set_up[1]) if set_up else 0.0
+    )
 
 
-def _job(sta: str, library: CellLibrary, name: str, netlist: str, work: Path) -> Job:
+def _job(sta: str, netlist: Netlist, work: Path) -> Job:
     work.mkdir()
-    (work / "cells.lib").write_text(library.liberty)
-    (work / "netlist.v").write_text(netlist)
-    (work / "script.tcl").write_text(_STA)
-    return Job(name, (sta, "-no_splash", "-exit", "script.tcl"), work)
-
-
-def _for_sta(netlist: str) -> str:
-    """`netlist` in the words that OpenSTA knows."""
-    if "endmodule" not in netlist:
-        raise Unreadable("the netlist has no end")
-    return netlist.replace("wire signed ", "wire ")
+    reads = ""
+    for number, text in enumerate(netlist.libraries):
+        (work / f"cells{number}.lib").write_text(text)
+        reads += f"read_liberty cells{number}.lib\n"
+    (work / "netlist.v").write_text(netlist.verilog)
+    script = _SCRIPT.format(libraries=reads, top=netlist.top, ends=netlist.ends)
+    (work / "script.tcl").write_text(script)
+    return Job(netlist.name, (sta, "-no_splash", "-exit", "script.tcl"), work)

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 import pytest
 
 from celosia.sim.command.hardware import silicon_command as command
+from celosia.sim.command.hardware import silicon_options
 from celosia.sim.export import design
 from celosia.sim.export.silicon.fpga.implement import Implementation
-from celosia.sim.export.silicon.synthesis.runs import ModuleScript
 from celosia.sim.support.errors import EnvironmentProblem
 from tests.support.areas import FULL, LEAN
 from tests.support.cells import LIBERTY, LIBRARY, fake_yosys
@@ -55,25 +55,26 @@ def test_bad_input(bench, words, message):
     refused(message, *bench, *words)
 
 
-@pytest.mark.parametrize("name", ["area", "timing"])
-def test_cells_that_are_missing_are_named_before_yosys_compiles_itself(monkeypatch, name):
+def test_cells_that_are_missing_are_named_before_yosys_compiles_itself(monkeypatch):
     def missing(_):
         raise EnvironmentProblem("there are no cells")
 
     monkeypatch.setattr(command, "choose_library", missing)
-    monkeypatch.setattr(command, "find_yosys", lambda _: pytest.fail("asked too soon"))
-    refused("there are no cells", name)
+    monkeypatch.setattr(command, "started_yosys", lambda *_: pytest.fail("asked too soon"))
+    refused("there are no cells", "area")
 
 
 def test_who_waits_for_yosys_is_told(bench, monkeypatch):
-    told, start = [], command.find_yosys
+    told, start = [], silicon_options.find_yosys
 
     @contextmanager
     def bar():
         yield lambda text, _done: told.append(text)
 
     monkeypatch.setattr(command, "progress_bar", bar)
-    monkeypatch.setattr(command, "find_yosys", lambda chosen: [start(chosen), told.append("!")][0])
+    monkeypatch.setattr(
+        silicon_options, "find_yosys", lambda chosen: [start(chosen), told.append("!")][0]
+    )
     right(*bench, "--preset", "tiny")
     assert told[0].startswith("starting Yosys")
     assert told[1] == "!"
@@ -93,30 +94,8 @@ def test_no_yosys(bench, monkeypatch):
     def missing(_chosen):
         raise EnvironmentProblem("no Yosys")
 
-    monkeypatch.setattr(command, "find_yosys", missing)
+    monkeypatch.setattr(silicon_options, "find_yosys", missing)
     refused("no Yosys", *bench)
-
-
-def test_paths_in_levels(bench, monkeypatch):
-    """With Yosys alone, of the units that are named and of a processing element."""
-    said = "Executing LTP\nLongest topological path in top (length={}):\n    0: \\a\n    1: \\b\n"
-    texts = {"top.accelerator.execute.array.mesh": 10, "top.accelerator.decoder": 15}
-    kept = {name: said.format(length) for name, length in texts.items()}
-    monkeypatch.setattr(command, "design_text", lambda config, units: (" ".join(units), ""))
-    monkeypatch.setattr(ModuleScript, "run", lambda *_: ({}, kept))
-    words = ("timing", "--preset", "tiny", "--levels", "--unit", "decoder", "--json", "-")
-    document = json.loads(right(*words, "--yosys", bench[-1]).stdout)
-    assert document["units"]["decoder"]["of_a_cell"] == 1.5
-
-
-def test_bad_input_for_timing(bench, monkeypatch):
-    refused("--unit decode: there is no such unit", "timing", "--unit", "decode")
-
-    def missing():
-        raise EnvironmentProblem("no OpenSTA")
-
-    monkeypatch.setattr(command, "find_sta", missing)
-    refused("no OpenSTA", "timing", "--preset", "tiny", "--yosys", bench[-1])
 
 
 def test_energy_of_a_run(tmp_path, monkeypatch, document):

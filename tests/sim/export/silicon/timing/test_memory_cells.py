@@ -22,6 +22,9 @@ def test_each_model_is_a_cell():
     assert f'cell_rise(scalar) {{ values("{ACCESS_NS}"); }}' in single
     assert "type(bits_16) { base_type : array; data_type : bit; bit_width : 16;" in text
     assert text.count("{") == text.count("}")
+    # Without these OpenSTA refuses a library.
+    for word in ("input_threshold", "output_threshold", "slew_lower", "slew_upper"):
+        assert text.count(f"  {word}") == 2
 
 
 def test_no_memories():

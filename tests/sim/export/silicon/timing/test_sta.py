@@ -5,18 +5,11 @@ import sys
 
 import pytest
 
-from celosia.sim.export.silicon.synthesis.runs import Unreadable
-from celosia.sim.export.silicon.synthesis.yosys import Yosys
 from celosia.sim.export.silicon.timing import sta
+from celosia.sim.export.silicon.timing.memory_cells import memory_cells
 from celosia.sim.export.silicon.timing.path import RegisterPath
-from celosia.sim.export.silicon.timing.sta import (
-    find_sta,
-    longest_paths,
-    netlist_script,
-    read_paths,
-)
+from celosia.sim.export.silicon.timing.sta import Netlist, find_sta, read_paths, report_paths
 from celosia.sim.support.errors import EnvironmentProblem
-from celosia.sim.support.progress import silent
 from tests.support.cells import LIBRARY
 
 REPORT = """\
@@ -47,32 +40,52 @@ FAKE = """\
 import pathlib, sys
 text = pathlib.Path("netlist.v").read_text()
 if "refused" in text:
-    sys.exit("Error: syntax error")
+    sys.exit("syntax error")
+if "unread" in text:
+    print("Warning: cells.lib\\nError: netlist.v, line 7 syntax\\nError: top")
 if "registers" in text:
     pathlib.Path("path.txt").write_text(pathlib.Path({report!r}).read_text())
 """
 
 
+def netlist(name: str, verilog: str) -> Netlist:
+    return Netlist(name, verilog, "top", [LIBRARY.liberty])
+
+
 def test_a_report():
-    found = RegisterPath("s2_square[7]", "write[90]", 2, 0.55)
+    found = RegisterPath("s2_square[7]", "write[90]", 2, 0.55, 0.184)
     assert read_paths(REPORT) == [found]
+    assert found.period == pytest.approx(0.734)
     assert read_paths(REPORT + REPORT) == [found, found]
     assert not read_paths("No paths found.\n")
 
 
-def test_each_netlist_is_timed(tmp_path, monkeypatch):
+def test_a_path_without_a_time_asks_nothing_of_a_cycle():
+    assert RegisterPath("a", "b", 9).period == 0
+
+
+@pytest.fixture
+def program(tmp_path):
+    """Something in OpenSTA's place."""
     (tmp_path / "report").write_text(REPORT)
-    program = tmp_path / "sta"
-    text = FAKE.format(report=str(tmp_path / "report"))
-    program.write_text(f"#!{sys.executable}\n{text}")
-    program.chmod(0o755)
-    netlists = {"a": "registers", "b": "none"}
-    found = longest_paths(str(program), LIBRARY, netlists, 2, silent)
-    assert found["a"] is not None
-    assert found["a"].ns == 0.55
-    assert found["b"] is None
+    path = tmp_path / "sta"
+    path.write_text(f"#!{sys.executable}\n{FAKE.format(report=str(tmp_path / 'report'))}")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_each_netlist_is_timed(program):
+    netlists = [netlist("a", "registers"), netlist("b", "none")]
+    found = {each.name: report for each, report in report_paths(program, netlists, 2)}
+    assert found == {"a": REPORT, "b": ""}
+
+
+def test_a_netlist_that_opensta_refuses_is_named(program):
+    """OpenSTA goes on behind a line that it does not know, with exit code 0."""
     with pytest.raises(EnvironmentProblem, match=r"(?s)c: sta ended .* 1.*syntax error"):
-        longest_paths(str(program), LIBRARY, {"c": "refused"}, 1, silent)
+        list(report_paths(program, [netlist("c", "refused")], 1))
+    with pytest.raises(EnvironmentProblem, match=r"^c: OpenSTA: Error: netlist.v, line 7 syntax$"):
+        list(report_paths(program, [netlist("c", "unread, registers")], 1))
 
 
 def test_no_opensta(monkeypatch):
@@ -81,22 +94,11 @@ def test_no_opensta(monkeypatch):
         find_sta()
 
 
-def test_a_library_without_an_inverter():
-    with pytest.raises(EnvironmentProblem, match="demo cells: has no inverter INVX2"):
-        netlist_script(Yosys((), ""), LIBRARY, 1)
-
-
-def test_half_a_netlist():
-    library = type(LIBRARY)(**{**vars(LIBRARY), "cells": {"INVX2": LIBRARY.cells["INV"]}})
-    script = netlist_script(Yosys((), ""), library, 1)
-    assert "set_driving_cell INVX2\n" in script.files["cells.constr"]
-    assert script.condense("wire signed [1:0] a;\nendmodule\n") == "wire [1:0] a;\nendmodule\n"
-    with pytest.raises(Unreadable):
-        script.condense("module top(")
-
-
 @pytest.mark.skipif(not shutil.which("sta"), reason="opensta is not there")
-def test_opensta_itself_refuses_what_is_no_netlist():
-    """It says so and goes on, so that what is missing shows."""
-    found = longest_paths(find_sta(), LIBRARY, {"x": "module x(; endmodule"}, 1, silent)
-    assert found == {"x": None}
+def test_opensta_itself():
+    """A module without registers has no path; what is no netlist is refused."""
+    cells = [memory_cells("")]
+    (empty,) = report_paths(find_sta(), [Netlist("x", "module y(); endmodule", "y", cells)], 1)
+    assert empty[1] == ""
+    with pytest.raises(EnvironmentProblem, match=r"x: OpenSTA: Error: netlist\.v, line 1"):
+        list(report_paths(find_sta(), [Netlist("x", "module y(; endmodule", "y", cells)], 1))

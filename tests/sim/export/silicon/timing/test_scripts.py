@@ -1,0 +1,43 @@
+"""The scripts that map modules for speed."""
+
+import pytest
+
+from celosia.sim.export.silicon.synthesis.runs import Unreadable
+from celosia.sim.export.silicon.synthesis.yosys import Yosys
+from celosia.sim.export.silicon.timing.scripts import known_scripts, netlist_script
+from celosia.sim.support.errors import EnvironmentProblem
+from celosia.sim.support.problems import InputError
+from tests.support.cells import LIBRARY
+
+YOSYS = Yosys((), "")
+DRIVEN = type(LIBRARY)(**{**vars(LIBRARY), "cells": {"INVX2": LIBRARY.cells["INV"]}})
+
+
+def test_scripts_by_name():
+    assert known_scripts([]) == ["default", "prefix"]
+    assert known_scripts(["prefix", "prefix"]) == ["prefix"]
+    with pytest.raises(InputError, match="--script defualt: there is no such script; there are de"):
+        known_scripts(["defualt"])
+
+
+def test_a_script_without_restructuring_keeps_adders():
+    default, prefix = (netlist_script(YOSYS, DRIVEN, name, 1).text for name in known_scripts([]))
+    assert "abc -liberty cells.lib -constr cells.constr\n" in default
+    (line,) = (line for line in prefix.splitlines() if line.startswith("abc "))
+    assert default == prefix.replace(line, "abc -liberty cells.lib -constr cells.constr")
+    # ABC's `dc2`, `dch` and `&get` restructure; `map` chooses gates for what is there.
+    assert "-D 2000" in line
+    assert not {"dc2", "dch", "resyn2", "&get"} & set(line.replace(";", ",").split(","))
+
+
+def test_a_library_without_an_inverter():
+    with pytest.raises(EnvironmentProblem, match="demo cells: has no inverter INVX2"):
+        netlist_script(YOSYS, LIBRARY, "default", 1)
+
+
+def test_half_a_netlist():
+    script = netlist_script(YOSYS, DRIVEN, "default", 1)
+    assert "set_driving_cell INVX2\n" in script.files["cells.constr"]
+    assert script.condense("wire signed [1:0] a;\nendmodule\n") == "wire [1:0] a;\nendmodule\n"
+    with pytest.raises(Unreadable):
+        script.condense("module top(")
