@@ -105,11 +105,12 @@ class BurstSplitter(wiring.Component):
         # A chunk is at most as long as the last 64 bytes of a page, so nothing else can cross.
         burst = self.bursts.p
         room = MAX_REQUEST_BYTES - address[:REQUEST_BITS]
+        ends_page = address[REQUEST_BITS:PAGE_BITS].all()
         crosses, count = Signal(), Signal.like(burst.bytes)
         m.d.comb += self.bursts.valid.eq(valid)
         with m.If(valid):
             m.d.comb += [
-                crosses.eq(address[REQUEST_BITS:PAGE_BITS].all() & (chunk > room)),
+                crosses.eq(ends_page & (chunk > room)),
                 burst.address.eq(address),
                 count.eq(Mux(crosses, room, chunk)),
                 burst.bytes.eq(count),
@@ -141,11 +142,13 @@ class BurstSplitter(wiring.Component):
             ]
         with m.Elif(valid & self.bursts.ready):
             left_next = (left - count)[: len(left)]
-            in_page = address[:PAGE_BITS] + count  # One bit more than a page.
+            in_page = (address[:PAGE_BITS] + count)[:PAGE_BITS]
+            # Known before the sum in the page is: what reaches its end goes on in the next one.
+            leaves = ends_page & (chunk >= room)
             pages = Cat(address[PAGE_BITS:], Const(0, 1))  # One bit more, for a carry out.
-            page = wide_sum(pages, Const(0, 1), bits=len(pages), carry=in_page[PAGE_BITS])
+            page = Mux(leaves, wide_sum(pages, Const(1, 1), bits=len(pages)), pages)
             m.d.sync += [
-                address.eq(Cat(in_page[:PAGE_BITS], page)),
+                address.eq(Cat(in_page, page)),
                 wrapped.eq(wrapped | page[-1]),
                 left.eq(left_next),
                 chunk.eq(Mux(crosses, chunk - count, _chunk_bytes(left_next))),

@@ -1,6 +1,8 @@
 """The rows of a store, as they stand in memory."""
 
-from amaranth import Cat, Module, Signal, Value, unsigned
+from functools import partial
+
+from amaranth import Module, Signal, unsigned
 from amaranth.hdl import Assert
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -9,6 +11,7 @@ from celosia.hw.bus.bursts import Segment
 from celosia.hw.decode.ops import DRAM_ADDRESS_BITS, TAG_BITS, StoreOp
 from celosia.hw.gemmini.fields import pixel_fields
 from celosia.hw.gemmini.stores import PixelLines
+from celosia.hw.lib.wide import wide_sum
 from celosia.hw.store.drain import BUFFER_WORDS
 from celosia.isa.config import AcceleratorConfig
 
@@ -110,13 +113,7 @@ class StoreSegments(wiring.Component):
             ]
             self._lines.begin(m, rows)
         with m.Elif(accepted):
-            m.d.sync += [rows_left.eq(rows_left - 1), address.eq(_sum(address, stride))]
-            self._lines.advance(m, address, _sum)
+            add = partial(wide_sum, bits=DRAM_ADDRESS_BITS)
+            m.d.sync += [rows_left.eq(rows_left - 1), address.eq(add(address, stride))]
+            self._lines.advance(m, address, add)
         return m
-
-
-def _sum(address: Value, stride: Value) -> Value:
-    """The next address.  In two halves, as a simulator has no cheap 65-bit sum."""
-    half = len(stride)
-    low = address[:half] + stride
-    return Cat(low[:half], (address[half:] + low[half])[:half])
