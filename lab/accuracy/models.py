@@ -68,7 +68,7 @@ class ModelAccuracy:
 
 @dataclass(frozen=True)
 class SentenceAccuracy:
-    """The published MiniLM, as `celosia run encoder` has it: cosines of sentences to float32."""
+    """Cosines of sentences to float32: MiniLM, as `celosia run encoder --model minilm` has it."""
 
     clip: Clip
     """The criterion of clipping."""
