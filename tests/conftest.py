@@ -46,7 +46,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(autouse=True)
 def documents_follow_their_schema(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever command a test calls, what it writes as JSON is what it has declared."""
+    """A test fails if a command that it calls writes JSON that is not what it has declared."""
     write = origin.as_json
 
     def checked(document: Mapping[str, Any]) -> str:

@@ -37,7 +37,7 @@ class ModelOutcome(Outcome):
 
     @Key
     def workload(self) -> str:
-        """The file of the model."""
+        """What ran: the name of a workload, or the file of a program or a model."""
         return self.report.setting.workload
 
     @Key

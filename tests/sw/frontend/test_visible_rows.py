@@ -89,7 +89,7 @@ def test_what_is_of_texts_can_be_pooled():
 
 @pytest.mark.parametrize(("axis", "keys"), [(-2, TOKENS), (1, TOKENS), (-1, TOKENS - 1), (2, 1)])
 def test_only_a_softmax_of_as_many_keys_as_queries_mixes_tokens(axis, keys):
-    """Of other keys, none stands for a row; along queries, nothing is a mean of tokens."""
+    """A key of another axis stands for no row, and what goes along queries is no mean of tokens."""
     builder = GraphBuilder("other")
     x = builder.input("x", TensorType("float32", (TEXTS, TOKENS, WIDTH)))
     hidden = np.where(np.arange(keys) == keys - 1, np.float32(-3e38), np.float32(0))

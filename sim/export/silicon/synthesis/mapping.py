@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from celosia.sim.export.silicon.cells.library import CellLibrary
-from celosia.sim.export.silicon.synthesis.modules import TOP, VerilogModule
-from celosia.sim.export.silicon.synthesis.runs import ModuleScript, Unreadable
+from celosia.sim.export.silicon.synthesis.modules import VerilogModule
+from celosia.sim.export.silicon.synthesis.runs import READ_MODULE, ModuleScript, Unreadable
 from celosia.sim.export.silicon.synthesis.yosys import Yosys
 from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.progress import Progress
@@ -22,12 +22,7 @@ _IGNORED: Final = ("$scopeinfo",)
 """Cells that are nothing."""
 
 _SCRIPT: Final = f"""\
-read_verilog module.v
-read_verilog -lib parts.v
-hierarchy -check -top {TOP}
-proc -norom
-synth -top {TOP} -run begin:fine -nordff
-opt -fast -full
+{READ_MODULE}\
 opt -undriven -fine
 techmap
 opt -fast

@@ -10,9 +10,11 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from celosia.sim.export.silicon.synthesis.jobs import Job, run_jobs
 from celosia.sim.export.silicon.synthesis.modules import (
+    TOP,
     VerilogModule,
     split_modules,
     standalone,
@@ -22,7 +24,17 @@ from celosia.sim.support.cache import cached, digest, sound
 from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.progress import Progress
 
-__all__ = ["ModuleScript", "Unreadable"]
+__all__ = ["READ_MODULE", "ModuleScript", "Unreadable"]
+
+READ_MODULE: Final = f"""\
+read_verilog module.v
+read_verilog -lib parts.v
+hierarchy -check -top {TOP}
+proc -norom
+synth -top {TOP} -run begin:fine -nordff
+opt -fast -full
+"""
+"""What each script begins with: the module in the words of Yosys' own cells, memories as such."""
 
 
 class Unreadable(ValueError):

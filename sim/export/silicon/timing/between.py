@@ -14,7 +14,7 @@ from celosia.sim.export.silicon.cells.library import CellLibrary
 from celosia.sim.export.silicon.synthesis.modules import VerilogModule, embedded, places
 from celosia.sim.export.silicon.timing.memory_cells import memory_cells
 from celosia.sim.export.silicon.timing.path import RegisterPath
-from celosia.sim.export.silicon.timing.sta import Netlist, read_paths, report_paths
+from celosia.sim.export.silicon.timing.sta import TimedNetlist, read_paths, report_paths
 
 __all__ = ["Between", "paths_between", "read_between"]
 
@@ -50,7 +50,7 @@ def paths_between(
     (top,) = modules.keys() - boxes
     verilog = "".join(embedded(kept[name], each) for name, each in modules.items())
     libraries = [library.liberty, memory_cells(models)]
-    ((_, report),) = report_paths(sta, [Netlist(top, verilog, top, libraries, _MOST_PATHS)], 1)
+    ((_, report),) = report_paths(sta, [TimedNetlist(top, verilog, top, libraries, _MOST_PATHS)], 1)
     return read_between(report, [place for place, _ in places(top, modules)])
 
 

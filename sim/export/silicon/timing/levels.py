@@ -8,20 +8,14 @@ and ends at registers of the module.
 import re
 from typing import Final
 
-from celosia.sim.export.silicon.synthesis.modules import TOP
-from celosia.sim.export.silicon.synthesis.runs import ModuleScript, Unreadable
+from celosia.sim.export.silicon.synthesis.runs import READ_MODULE, ModuleScript, Unreadable
 from celosia.sim.export.silicon.synthesis.yosys import Yosys
 from celosia.sim.export.silicon.timing.path import RegisterPath
 
 __all__ = ["level_script", "read_levels"]
 
 _SCRIPT: Final = f"""\
-read_verilog module.v
-read_verilog -lib parts.v
-hierarchy -check -top {TOP}
-proc -norom
-synth -top {TOP} -run begin:fine -nordff
-opt -fast -full
+{READ_MODULE}\
 memory_map
 opt -undriven -fine
 techmap

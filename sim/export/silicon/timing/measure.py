@@ -14,7 +14,7 @@ from celosia.sim.export.silicon.synthesis.yosys import Yosys
 from celosia.sim.export.silicon.timing.between import Between, paths_between
 from celosia.sim.export.silicon.timing.path import RegisterPath
 from celosia.sim.export.silicon.timing.scripts import netlist_script
-from celosia.sim.export.silicon.timing.sta import Netlist, read_paths, report_paths
+from celosia.sim.export.silicon.timing.sta import TimedNetlist, read_paths, report_paths
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress, share
 
@@ -80,7 +80,7 @@ def measure(
     mapping, timing = share(tell, 0, _MAPPING), share(tell, _MAPPING, 1)
     modules, kept = netlist_script(yosys, library, script, at_once).run(verilog, parts, mapping)
     found: dict[str, RegisterPath | None] = {}
-    netlists = [Netlist(name, text, TOP, [library.liberty]) for name, text in kept.items()]
+    netlists = [TimedNetlist(name, text, TOP, [library.liberty]) for name, text in kept.items()]
     for netlist, report in report_paths(sta, netlists, at_once):
         found[netlist.name] = next(iter(read_paths(report)), None)
         timing(f"timing what the script {script} made", len(found) / len(netlists))

@@ -11,8 +11,7 @@ from typing import Final
 
 from celosia.isa.config import did_you_mean
 from celosia.sim.export.silicon.cells.library import CellLibrary
-from celosia.sim.export.silicon.synthesis.modules import TOP
-from celosia.sim.export.silicon.synthesis.runs import ModuleScript, Unreadable
+from celosia.sim.export.silicon.synthesis.runs import READ_MODULE, ModuleScript, Unreadable
 from celosia.sim.export.silicon.synthesis.yosys import Yosys
 from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.problems import InputError
@@ -34,12 +33,7 @@ as short as they can.
 
 _SCRIPT: Final = f"""\
 read_liberty -lib -ignore_miss_func cells.lib
-read_verilog module.v
-read_verilog -lib parts.v
-hierarchy -check -top {TOP}
-proc -norom
-synth -top {TOP} -run begin:fine -nordff
-opt -fast -full
+{READ_MODULE}\
 memory_map
 opt -undriven -fine
 techmap

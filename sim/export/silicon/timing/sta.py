@@ -13,7 +13,7 @@ from celosia.sim.export.silicon.synthesis.jobs import Job, run_jobs
 from celosia.sim.export.silicon.timing.path import RegisterPath
 from celosia.sim.support.errors import EnvironmentProblem
 
-__all__ = ["Netlist", "find_sta", "read_paths", "report_paths"]
+__all__ = ["TimedNetlist", "find_sta", "read_paths", "report_paths"]
 
 _SCRIPT: Final = """\
 {libraries}read_verilog netlist.v
@@ -39,7 +39,7 @@ _MISSING: Final = (
 
 
 @dataclass(frozen=True)
-class Netlist:
+class TimedNetlist:
     """Cells to time."""
 
     name: str
@@ -61,8 +61,8 @@ def find_sta() -> str:
 
 
 def report_paths(
-    sta: str, netlists: Collection[Netlist], at_once: int
-) -> Iterator[tuple[Netlist, str]]:
+    sta: str, netlists: Collection[TimedNetlist], at_once: int
+) -> Iterator[tuple[TimedNetlist, str]]:
     """Each of `netlists` with the report of its longest paths, in the order in which they end.
 
     Raises `EnvironmentProblem` if OpenSTA fails or refuses a netlist.
@@ -97,7 +97,7 @@ def _path(part: str) -> RegisterPath:
     )
 
 
-def _job(sta: str, netlist: Netlist, work: Path) -> Job:
+def _job(sta: str, netlist: TimedNetlist, work: Path) -> Job:
     work.mkdir()
     reads = ""
     for number, text in enumerate(netlist.libraries):

@@ -138,7 +138,7 @@ def test_a_row_for_all_queries_hides_keys_from_each():
 
 @pytest.mark.parametrize("first", [0, 1, 2, 4])
 def test_what_a_causal_mask_hides_is_not_seen(first):
-    """Of keys behind the first two, queries see those up to their own place, behind others."""
+    """Queries see the first two keys, and of those behind them the ones up to their own place."""
     bias = np.zeros((ROWS, KEYS))
     bias[:, :2] = -np.inf
     later = np.arange(KEYS) > np.arange(ROWS)[:, np.newaxis] + first

@@ -8,7 +8,7 @@ import pytest
 from celosia.sim.export.silicon.timing import sta
 from celosia.sim.export.silicon.timing.memory_cells import memory_cells
 from celosia.sim.export.silicon.timing.path import RegisterPath
-from celosia.sim.export.silicon.timing.sta import Netlist, find_sta, read_paths, report_paths
+from celosia.sim.export.silicon.timing.sta import TimedNetlist, find_sta, read_paths, report_paths
 from celosia.sim.support.errors import EnvironmentProblem
 from tests.support.cells import LIBRARY
 
@@ -48,8 +48,8 @@ if "registers" in text:
 """
 
 
-def netlist(name: str, verilog: str) -> Netlist:
-    return Netlist(name, verilog, "top", [LIBRARY.liberty])
+def netlist(name: str, verilog: str) -> TimedNetlist:
+    return TimedNetlist(name, verilog, "top", [LIBRARY.liberty])
 
 
 def test_a_report():
@@ -98,7 +98,7 @@ def test_no_opensta(monkeypatch):
 def test_opensta_itself():
     """A module without registers has no path; what is no netlist is refused."""
     cells = [memory_cells("")]
-    (empty,) = report_paths(find_sta(), [Netlist("x", "module y(); endmodule", "y", cells)], 1)
+    (empty,) = report_paths(find_sta(), [TimedNetlist("x", "module y(); endmodule", "y", cells)], 1)
     assert empty[1] == ""
     with pytest.raises(EnvironmentProblem, match=r"x: OpenSTA: Error: netlist\.v, line 1"):
-        list(report_paths(find_sta(), [Netlist("x", "module y(; endmodule", "y", cells)], 1))
+        list(report_paths(find_sta(), [TimedNetlist("x", "module y(; endmodule", "y", cells)], 1))
