@@ -30,7 +30,7 @@ from celosia.sim.support.extras import installed_by
 from celosia.sim.support.guard import guarded
 from celosia.sim.support.progress import Progress
 from celosia.sim.support.words import counted
-from celosia.sw.decoding.session import session_bytes
+from celosia.sw.decoding.steps import session_bytes
 from celosia.sw.reference.language.model_file import LanguageModel, load_language_model
 from celosia.sw.reference.language.shape import LITTLE, SMALL
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from celosia.sw.decoding.comparison import Comparison
 from celosia.sw.decoding.decoder import Decoder
-from celosia.sw.decoding.session import BUCKET, DecoderSession, Step, step_rows
+from celosia.sw.decoding.session import DecoderSession
+from celosia.sw.decoding.steps import BUCKET, Step, step_rows
 from celosia.sw.driver.device import Device
 from celosia.sw.reference.encoder import Floats
 from celosia.sw.reference.language.sampling import Draft, Sampler, generate
@@ -124,7 +125,7 @@ class Clock:
         return self._known[key]
 
     def _tokens(self, count: int) -> list[int]:
-        return self._random.integers(0, self.session.model.vocabulary, count).tolist()
+        return self._random.integers(0, self.session.steps.model.vocabulary, count).tolist()
 
     def cycles(self, steps: Sequence[tuple[int, int]]) -> int:
         """Cycles of all steps, each by its context and tokens."""

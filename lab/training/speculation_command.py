@@ -27,7 +27,8 @@ from celosia.sw.decoding.decoder import Decoder
 from celosia.sw.decoding.drafts.draft import Source, draft_of
 from celosia.sw.decoding.drafts.lookup import look_up
 from celosia.sw.decoding.drafts.ngram_file import NGRAMS, load_ngrams
-from celosia.sw.decoding.session import DecoderSession, session_bytes
+from celosia.sw.decoding.session import DecoderSession
+from celosia.sw.decoding.steps import session_bytes
 from celosia.sw.driver.device import Device
 from celosia.sw.reference.language.model_file import (
     LanguageModel,

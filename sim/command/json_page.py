@@ -26,6 +26,7 @@ DOCUMENTS: Final = {
     "plan": "celosia.sim.command.outputs.plan_report:Plan",
     "check": "celosia.sim.command.models.checked_model:CheckedModel",
     "generate": "celosia.sim.command.models.written_text:TextReport",
+    "generate --prompts": "celosia.sim.command.models.written_texts:TextsReport",
     "config show": "celosia.sim.command.config_report:ShownConfig",
     "config list": "celosia.sim.command.config_report:ShownPresets",
     "area": "celosia.sim.export.silicon.area.report:AreaReport",

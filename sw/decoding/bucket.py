@@ -1,110 +1,118 @@
-"""Programs for lengths that change: one is compiled, and a few of its words patched for a length.
+"""Programs for places that change: one is compiled, and a few of its words patched for others.
 
-What depends on the length are addresses and the position that a causal mask begins with.  Both are
-linear in it, and so is the program: two compiled ones, a token apart, tell which words change and
-by how much, and if both ends of a bucket are right, all lengths between them are.
+What depends on where a text is are addresses and the position that a causal mask begins with.  All
+are linear in its length and its slot, and so is the program: compiled again for other places, it
+tells which words change, by how much, and for which text.  If both ends are right, all between them
+are.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.encoding import WORD_BITS, Command
+from celosia.isa.encoding import Command
 from celosia.isa.memory import MEMORY_BASE
 from celosia.sw.compiler.compiled import CompiledGraph
-from celosia.sw.compiler.passes import Encode
+from celosia.sw.compiler.passes import Compress, Encode
 from celosia.sw.compiler.pipeline import Decide, compile_graph
 from celosia.sw.decoding.moved import moved
+from celosia.sw.decoding.patches import Patch, find_patches
+from celosia.sw.decoding.texts import CacheLayout, Place
 from celosia.sw.ir.graph import Graph
 from celosia.sw.passes.check_addresses import check_addresses
 from celosia.sw.planning.choices import DEFAULT, Choices
 
-__all__ = ["Bucket", "Patch", "compile_bucket"]
-
-_WORDS: Final = 1 << WORD_BITS
-
-
-@dataclass(frozen=True)
-class Patch:
-    """A word of a program that depends on the length."""
-
-    entry: int
-    """The index of its command in the program."""
-    operand: Literal["rs1", "rs2"]
-    step: int
-    """What each token more adds to it, modulo 2^64."""
+__all__ = ["Bucket", "compile_bucket"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Bucket:
-    """A graph for some lengths of context, compiled for the longest."""
+    """A graph for texts in some places, compiled for one that has them all at their longest."""
 
     compiled: CompiledGraph
-    """The graph and its program for the last of `contexts`."""
+    """The graph and its program for `places`."""
+    layout: CacheLayout
+    places: tuple[Place, ...]
+    """A place for each text of the step: the slot of its number, and the longest context."""
     contexts: range
     """The lengths that the program can be patched for."""
     patches: tuple[Patch, ...]
     """What has to be patched."""
 
-    def graph(self, context: int) -> Graph:
-        """The graph for `context` tokens.  Raises `ValueError` as `program` does."""
-        return moved(self.compiled.graph, self._behind(context))
+    def graph(self, places: Sequence[Place]) -> Graph:
+        """The graph for texts in these places.  Raises `ValueError` as `program` does."""
+        self._check(places)
+        return moved(self.compiled.graph, self.layout, self.places, places)
 
-    def _behind(self, context: int) -> int:
-        """How many tokens more than the longest; negative, or 0."""
-        if context not in self.contexts:
-            first, last = self.contexts[0], self.contexts[-1]
-            raise ValueError(f"context: {context} is not in {first}..{last}")
-        return context - self.contexts[-1]
+    def moved_row(self, row: int, places: Sequence[Place]) -> int:
+        """Where a row of a cache is that a text in its own place would write."""
+        number = self.layout.slot(row)
+        old, new = self.places[number], places[number]
+        return row + (new.slot - old.slot) * self.layout.slot_rows + new.context - old.context
 
-    def program(self, context: int) -> tuple[Command, ...]:
-        """The program for `context` tokens.
+    def _check(self, places: Sequence[Place]) -> None:
+        if len(places) != len(self.places):
+            raise ValueError(f"places: there are {len(places)}, not {len(self.places)}")
+        if len({place.slot for place in places}) < len(places):
+            raise ValueError("slot: two texts have the same one")
+        for place in places:
+            if place.context not in self.contexts:
+                first, last = self.contexts[0], self.contexts[-1]
+                raise ValueError(f"context: {place.context} is not in {first}..{last}")
+            if place.slot not in range(self.layout.texts):
+                raise ValueError(f"slot: {place.slot} is not in 0..{self.layout.texts - 1}")
 
-        Raises `ValueError` for a length outside the bucket.
+    def program(self, places: Sequence[Place]) -> tuple[Command, ...]:
+        """The program for texts in these places.
+
+        Raises `ValueError` for other numbers of texts, two in a slot, a slot that there is not,
+        and a length outside the bucket.
         """
-        tokens = self._behind(context)
+        self._check(places)
         program = list(self.compiled.program)
         for patch in self.patches:
-            command = program[patch.entry]
-            word = (getattr(command, patch.operand) + tokens * patch.step) % _WORDS
-            program[patch.entry] = command._replace(**{patch.operand: word})
+            old, new = self.places[patch.text], places[patch.text]
+            program[patch.entry] = patch.apply(
+                program[patch.entry], new.context - old.context, new.slot - old.slot
+            )
         return tuple(program)
 
 
 def compile_bucket(
     graph: Graph,
+    layout: CacheLayout,
     contexts: range,
     config: AcceleratorConfig,
     base: int = MEMORY_BASE,
     choices: Choices = DEFAULT,
+    *,
+    texts: int = 1,
 ) -> Bucket:
-    """Programs of `graph`, a step behind the last of `contexts`, for all of these lengths.
+    """Programs of `graph`, a step of `texts` behind the last of `contexts`, each for all of these.
 
-    Raises `ValueError` for a graph whose program for a token less is another one, and as
-    `compile_graph` does, and `AssertionError` for a program that would leave its tensors.
+    The slot of each text is its number; programs are for any slots of `layout`.  Raises
+    `ValueError` for a graph whose program for other places is another one, for fewer `contexts`
+    than there are texts, if those are several, and as `compile_graph` does, and `AssertionError`
+    for a program that would leave its tensors.
     """
-    how = Decide(choices), Encode(base=base)
+    # A loop over texts would be right for places at equal distances alone.
+    how = Decide(choices), Encode(base=base), Compress(loops=texts == 1)
+    places = tuple(Place(number, contexts[-1]) for number in range(texts))
     compiled = compile_graph(graph, config, *how)
-    patches: tuple[Patch, ...] = ()
-    if len(contexts) > 1:
-        shorter = compile_graph(moved(graph, -1), config, *how)
-        patches = _differences(shorter, compiled)
-    bucket = Bucket(compiled=compiled, contexts=contexts, patches=patches)
-    # Every address is linear in the length, and so is what may be written: both ends say it all.
-    for context in dict.fromkeys((contexts[0], contexts[-1])):
-        check_addresses(bucket.program(context), config, bucket.graph(context), compiled.addresses)
-    return bucket
-
-
-def _differences(shorter: CompiledGraph, longer: CompiledGraph) -> tuple[Patch, ...]:
-    """The words of two programs that differ, whose lengths differ by a token."""
-    pairs = list(zip(shorter.program, longer.program, strict=False))
-    alike = len(shorter.program) == len(longer.program) and shorter.addresses == longer.addresses
-    if not alike or any(one.funct != other.funct for one, other in pairs):
-        raise ValueError(f"graph {longer.graph.name}: one token less is another program")
-    return tuple(
-        Patch(entry, operand, (getattr(other, operand) - getattr(one, operand)) % _WORDS)
-        for entry, (one, other) in enumerate(pairs)
-        for operand in ("rs1", "rs2")
-        if getattr(one, operand) != getattr(other, operand)
+    patches = find_patches(
+        compiled,
+        layout,
+        places,
+        contexts,
+        lambda elsewhere: compile_graph(moved(graph, layout, places, elsewhere), config, *how),
     )
+    bucket = Bucket(
+        compiled=compiled, layout=layout, places=places, contexts=contexts, patches=patches
+    )
+    # Every address is linear in the place, and so is what may be written: both ends say it all.
+    for context in dict.fromkeys((contexts[0], contexts[-1])):
+        for first in dict.fromkeys((0, layout.texts - texts)):
+            ends = [Place(first + number, context) for number in range(texts)]
+            program, written = bucket.program(ends), bucket.graph(ends)
+            check_addresses(program, config, written, compiled.addresses)
+    return bucket

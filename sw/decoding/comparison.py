@@ -5,7 +5,7 @@ So the caches' guard rows are, too, which nobody may write.
 
 import numpy as np
 
-from celosia.sw.decoding.session import SegmentRun, blank_cache
+from celosia.sw.decoding.steps import SegmentRun, blank_cache
 from celosia.sw.ir.graph_interpret import Array, interpret
 
 __all__ = ["Comparison", "DifferenceError"]
@@ -37,13 +37,14 @@ class Comparison:
         for name, first, rows in ran.rows:
             held[caches[name]][first : first + len(rows)] = rows
         given = {**ran.inputs, **{name: held[source] for name, source in caches.items()}}
-        expected = interpret(ran.bucket.graph(ran.length), given)
+        expected = interpret(ran.bucket.graph(ran.places), given)
         held |= {source: expected[name] for name, source in caches.items()}
         for name in ran.segment.outputs if self.outputs else ran.run.written:
             found = ran.run.read(name)
             if differing := int(np.count_nonzero(found != expected[name])):
+                behind = ", ".join(str(place.context) for place in ran.places)
                 raise DifferenceError(
                     f"{caches.get(name, name)}: {differing:,} of {found.size:,} elements in memory "
-                    f"are not those of the integer graph, behind {ran.length} tokens"
+                    f"are not those of the integer graph, behind {behind} tokens"
                 )
             self.elements += found.size

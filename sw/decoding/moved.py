@@ -1,9 +1,10 @@
-"""A step of a decoder for another length: what it appends to caches, and where masks begin."""
+"""A step of a decoder for texts elsewhere: what it appends to caches, and where masks begin."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
 from typing import Any
 
+from celosia.sw.decoding.texts import CacheLayout, Place
 from celosia.sw.ir.graph import Graph, Op
 from celosia.sw.ir.graphs.finishes import DeferredSoftmax
 from celosia.sw.ir.graphs.tensors import View
@@ -11,30 +12,56 @@ from celosia.sw.ir.graphs.tensors import View
 __all__ = ["moved"]
 
 
-def moved(graph: Graph, tokens: int) -> Graph:
-    """The graph of a step behind so many tokens more, or less: it writes other rows of caches.
+def moved(
+    graph: Graph, layout: CacheLayout, before: Sequence[Place], after: Sequence[Place]
+) -> Graph:
+    """The graph of a step whose texts are in the places `after`, of one with those in `before`.
 
-    It reads as many keys: causal masks that move say which of them count.
+    Each text reads as many keys as it did: causal masks that move say which of them count.
     """
-    if not tokens:
+    if before == after:
         return graph
+    numbers = {place.slot: number for number, place in enumerate(before)}
+    slots = [
+        (new.slot - old.slot) * layout.slot_rows for old, new in zip(before, after, strict=True)
+    ]
+    tokens = [new.context - old.context for old, new in zip(before, after, strict=True)]
 
-    def place(view: View) -> View:
-        return view.part(row=tokens, rows=view.rows) if graph.tensors[view.tensor].cache else view
+    def cached(view: View) -> bool:
+        return graph.tensors[view.tensor].cache
 
-    def behind(op: Op) -> Op:
-        return replace(op, **{name: _moved(getattr(op, name), place, tokens) for name in op.WRITES})
+    def number(view: View) -> int:
+        return numbers[layout.slot(view.row)]
 
-    return replace(graph, ops=tuple(map(behind, graph.ops)))
+    def read(view: View) -> View:
+        return view.part(row=slots[number(view)], rows=view.rows) if cached(view) else view
+
+    def written(view: View) -> View:
+        return read(view).part(row=tokens[number(view)], rows=view.rows) if cached(view) else view
+
+    def elsewhere(op: Op) -> Op:
+        of = {number(view) for view in (*op.operands, *op.results) if cached(view)}
+        rows = tokens[of.pop()] if len(of) == 1 else None
+        changed = {
+            field.name: _moved(
+                getattr(op, field.name), written if field.name in op.WRITES else read, rows
+            )
+            for field in fields(op)
+        }
+        return replace(op, **changed)
+
+    return replace(graph, ops=tuple(map(elsewhere, graph.ops)))
 
 
-def _moved(value: Any, place: Callable[[View], View], tokens: int) -> Any:
+def _moved(value: Any, place: Callable[[View], View], tokens: int | None) -> Any:
+    """What an operator has, with views in their place, and masks so many tokens further on."""
     match value:
         case View():
             return place(value)
         case tuple():
             return tuple(_moved(each, place, tokens) for each in value)
         case DeferredSoftmax() if value.mask.moving:
+            assert tokens is not None, "a moving mask is of the text whose keys are read"
             mask = replace(value.mask, first_row=value.mask.first_row + tokens)
             return replace(value, mask=mask)
         case _:

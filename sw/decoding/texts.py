@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["GUARD_ROWS", "CacheLayout", "Text", "check_texts"]
+__all__ = ["GUARD_ROWS", "CacheLayout", "Place", "Text", "check_texts"]
 
 GUARD_ROWS: Final = 16
 """Rows before, between and behind the texts of a cache: nobody writes them."""
@@ -26,10 +26,21 @@ class Text:
 
 
 @dataclass(frozen=True)
+class Place:
+    """Where a text of a step is: the same program, patched, takes texts in any places."""
+
+    slot: int
+    """The number of its rows of the caches."""
+    context: int
+    """Its tokens there."""
+
+
+@dataclass(frozen=True)
 class CacheLayout:
     """Where the tokens of each text are in the cache of a layer."""
 
     texts: int
+    """Texts that there is room for: a slot for each."""
     capacity: int
     """Tokens that each text has room for."""
 
@@ -38,9 +49,18 @@ class CacheLayout:
         """Rows of the cache of keys, and of that of values."""
         return self.first(self.texts)
 
-    def first(self, text: int) -> int:
-        """The row of the first token of a text."""
-        return GUARD_ROWS + text * (self.capacity + GUARD_ROWS)
+    @property
+    def slot_rows(self) -> int:
+        """Rows from a text's first token to that of the next one."""
+        return self.capacity + GUARD_ROWS
+
+    def first(self, slot: int) -> int:
+        """The row of the first token of the text in a slot."""
+        return GUARD_ROWS + slot * self.slot_rows
+
+    def slot(self, row: int) -> int:
+        """The slot of a row of a token."""
+        return (row - GUARD_ROWS) // self.slot_rows
 
 
 def check_texts(texts: Sequence[Text], capacity: int, keys: int | None) -> None:

@@ -11,17 +11,18 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.sw.decoding.comparison import Comparison
 from celosia.sw.decoding.decoder import Decoder
 from celosia.sw.decoding.session import DecoderSession
+from celosia.sw.decoding.steps import Steps
 from celosia.sw.driver.device import Device
 
-__all__ = ["shared_session"]
+__all__ = ["share_programs", "shared_session"]
 
 
 @cache
 def _programs(
-    _config: AcceleratorConfig, _model: Decoder, _context: int
-) -> dict[tuple[int, int], Any]:
-    """The programs that sessions have compiled so far."""
-    return {}
+    _config: AcceleratorConfig, _model: Decoder, _context: int, _slots: int
+) -> tuple[dict[Any, Any], list[int], dict[int, Any]]:
+    """The programs that sessions have compiled so far, and where they have what they share."""
+    return {}, [], {}
 
 
 def shared_session(
@@ -29,5 +30,11 @@ def shared_session(
 ) -> DecoderSession:
     """A new session on `device`, compared, with the programs of those before it that are alike."""
     session = DecoderSession(device, model, context, comparison or Comparison())
-    session._programs = _programs(device.config, model, context)
+    share_programs(session.steps)
     return session
+
+
+def share_programs(steps: Steps) -> None:
+    """Have the programs of the steps before that are alike."""
+    key = steps.device.config, steps.model, steps.context, steps.slots
+    steps._programs, steps._bases, steps._kept = _programs(*key)

@@ -4,20 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import typer
 from rich.console import Console
 from rich.table import Table
 
 from celosia.isa.documents.record import Hidden, Key
-from celosia.sim.command.options.report import CheckChoice
-from celosia.sim.support.display import progress_bar
-from celosia.sim.support.guard import WRONG
-from celosia.sim.support.problems import InputError
+from celosia.sim.command.models.checked_steps import CheckedSteps
 from celosia.sim.support.words import counted
-from celosia.sw.decoding.comparison import Comparison, DifferenceError
-from celosia.sw.decoding.decoder import Decoder
-from celosia.sw.decoding.session import DecoderSession, Step
-from celosia.sw.driver.device import Device, DeviceError
+from celosia.sw.decoding.session import SlotText
+from celosia.sw.decoding.steps import Step
 from celosia.sw.reference.encoder import Floats
 
 __all__ = ["CountedText", "Taken"]
@@ -65,47 +59,25 @@ class Taken:
 
 
 class CountedText:
-    """A text on `device` (`Continued`) that counts its steps."""
+    """A text (`Continued`) that counts its steps."""
 
-    def __init__(self, device: Device, model: Decoder, context: int, check: CheckChoice):
-        self._comparison = Comparison(outputs=check is CheckChoice.OUTPUTS)
-        behind = [] if check is CheckChoice.NONE else [self._comparison]
-        self._session = DecoderSession(device, model, context, *behind)
+    def __init__(self, checked: CheckedSteps):
+        self.checked, self._text = checked, SlotText(checked.steps)
         self.taken: list[Taken] = []
         """The steps so far."""
 
-    @property
-    def elements(self) -> int:
-        """Elements that were compared so far."""
-        return self._comparison.elements
-
-    def prepare(self, tokens: int) -> None:
-        """Compile the programs for the first `tokens`.
-
-        Raises `InputError` for an accelerator that cannot run them.
-        """
-        with progress_bar() as tell:
-            tell("compiling the first steps", None)
-            try:
-                self._session.prepare(tokens)
-            except ValueError as error:
-                raise InputError(str(error)) from None
-
     def append(self, tokens: Sequence[int]) -> Floats:
-        """Ends the command with exit code 1 if the device stops, or computes something else."""
-        prompt = not self._session.length
-        try:
-            logits, steps = self._session.append(tokens)
-        except (DeviceError, DifferenceError) as error:
-            typer.echo(f"\ncelosia: {error}", err=True)
-            raise typer.Exit(WRONG) from None
+        """Ends the command as `CheckedSteps.ending` does."""
+        prompt = not self._text.length
+        with self.checked.ending():
+            logits, steps = self._text.append(tokens)
         self.taken += [Taken(step, prompt, step.text.rows) for step in steps]
         return logits
 
     def go_back(self, length: int) -> None:
         """The tokens behind the first `length` were not right: no step before the last had them."""
-        self.taken[-1].kept -= self._session.length - length
-        self._session.go_back(length)
+        self.taken[-1].kept -= self._text.length - length
+        self._text.go_back(length)
 
     def show(self, console: Console, rate: int, drafted: int | None) -> None:
         """A table of the steps, if there is a clock, and what was compared.
@@ -122,12 +94,7 @@ class CountedText:
                 for length in sorted(set(accepted))
             )
             console.print(f"accepted of {drafted} foretold tokens at most: {lengths}")
-        what = "of the outputs" if self._comparison.outputs else "in memory"
-        console.print(
-            f"0 of {self.elements:,} elements {what} differ from the integer graph"
-            if self.elements
-            else "nothing was compared with the integer graph"
-        )
+        console.print(self.checked.compared)
 
     def _table(self, following: Sequence[Taken], rate: int) -> Table:
         caption = f"limit: weights and caches at {rate} bytes per cycle"

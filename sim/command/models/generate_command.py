@@ -1,4 +1,4 @@
-"""`celosia generate`: a text of the small language model or of your own, and what it costs."""
+"""`celosia generate`: texts of the small language model or of your own, and what they cost."""
 
 from contextlib import closing
 from enum import StrEnum
@@ -9,10 +9,12 @@ import typer
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
-from celosia.sim.command.models.counted_text import CountedText
+from celosia.sim.command.models.checked_steps import CheckedSteps
 from celosia.sim.command.models.drafts import choose_drafts
+from celosia.sim.command.models.prompts import given_prompts
 from celosia.sim.command.models.text_model import own_model, project_model
 from celosia.sim.command.models.written_text import TextSetting, WrittenText
+from celosia.sim.command.models.written_texts import WrittenTexts
 from celosia.sim.command.options.common import (
     JsonOption,
     LatencyOption,
@@ -27,8 +29,8 @@ from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.output import check_destination
 from celosia.sim.support.problems import InputError
 from celosia.sw.decoding.decoder import quantize_decoder
-from celosia.sw.decoding.float_session import FloatSession
-from celosia.sw.decoding.session import session_bytes
+from celosia.sw.decoding.steps import session_bytes, step_rows
+from celosia.sw.decoding.texts import Place
 from celosia.sw.reference.language.sampling import Sampler
 from celosia.sw.reference.language.tokenizer import OwnTokenizer
 
@@ -49,7 +51,18 @@ class Arithmetic(StrEnum):
 
 def generate_text(
     *,
-    prompt: Annotated[str, typer.Option("--prompt", help="What the text begins with.")],
+    prompt: Annotated[
+        str | None, typer.Option("--prompt", help="What the text begins with.")
+    ] = None,
+    prompts: Annotated[
+        Path | None,
+        typer.Option(
+            "--prompts",
+            metavar="FILE",
+            help="A prompt in each line: up to 16 texts share a step, and one that ends makes room "
+            "for the next.",
+        ),
+    ] = None,
     tokens: Annotated[int, typer.Option("--tokens", min=1, help="How many follow at most.")] = 64,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of what is drawn.")] = 0,
     temperature: Annotated[
@@ -113,9 +126,12 @@ def generate_text(
     check_destination(json)
     with language_errors():
         sampler = Sampler(temperature=temperature, top_p=top_p, seed=seed)
+        given = given_prompts(prompt, prompts)
+        if prompts is not None and speculate is not None:
+            raise InputError(f"--speculate {speculate}: is for one --prompt, not for --prompts")
         if file is None:
             _refuse_own(tokenizer=tokenizer, end=end, calibrate=calibration)
-            found = project_model(model, prompt, tokens)
+            found = project_model(model, given, tokens)
         else:
             if model is not None:
                 raise InputError(f"--model {model}: {file} is the model")
@@ -124,19 +140,23 @@ def generate_text(
             own = OwnTokenizer(tokenizer, end)
             with progress_bar() as tell:
                 tell(f"reading {file}", None)
-                found = own_model(file, own, prompt, tokens, calibration)
+                found = own_model(file, own, given, tokens, calibration)
         drafts = choose_drafts(found, speculate, draft_text, draft_model)
-        written = WrittenText(
-            model=found, prompt=prompt, count=tokens, sampler=sampler, drafts=drafts, json=json
+        kept = {"model": found, "count": tokens, "sampler": sampler, "json": json}
+        written = (
+            WrittenText(prompt=given[0].text, drafts=drafts, **kept)
+            if prompts is None
+            else WrittenTexts(prompts=given, **kept)
         )
         if simulator is Arithmetic.FLOAT:
             if preset:
                 raise InputError("--sim float: computes on no accelerator: no --preset")
-            written.go_on(FloatSession(found.graph, found.context), TextSetting(simulator))
+            written.go_on(None, TextSetting(simulator))
             return
         config = resolve_config(preset or "base", ())
         timing = MemoryTiming(latency=latency, bytes_per_cycle=rate)
         setting = TextSetting(simulator, preset or "base", timing)
+        slots = step_rows(len(given))
         with progress_bar() as tell:
             tell("choosing integers", None)
             quantized = quantize_decoder(
@@ -144,17 +164,15 @@ def generate_text(
                 found.windows,
                 lambda what, done, total: tell(f"{what}: {done} of {total}", None),
             )
-            size = session_bytes(quantized, found.context)
+            size = session_bytes(quantized, found.context, slots)
             device = open_device(simulator, config, timing, size, tell)
         with closing(device):
-            text = CountedText(device, quantized, found.context, check)
-            text.prepare(len(found.begin))
-            written.go_on(text, setting)
-    console = table_console(json)
-    text.show(console, rate, speculate)
+            checked = CheckedSteps(device, quantized, found.context, check, slots)
+            checked.prepare([Place(0, 0)], len(found.begins[0]))
+            written.go_on(checked, setting)
     for note in (found.note, drafts.note):
         if note:
-            console.print(f"note: {note}", markup=False)
+            table_console(json).print(f"note: {note}", markup=False)
 
 
 def _refuse_own(**given: object) -> None:

@@ -1,7 +1,8 @@
 """What goes on with a text: the project's language model, or a decoder of the user's."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -9,11 +10,12 @@ import numpy as np
 
 from celosia.isa.foreign_file import ForeignFileError, read_text
 from celosia.isa.numerics import MAX_COLUMNS
+from celosia.sim.command.models.prompts import Prompt
 from celosia.sim.support.extras import import_extra
 from celosia.sim.support.problems import InputError
 from celosia.sw.decoding.decoder import vocabulary_of
 from celosia.sw.decoding.drafts.ngram_file import NGRAMS
-from celosia.sw.decoding.session import ROWS
+from celosia.sw.decoding.steps import ROWS
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.models.decoder_graph import llama_float_graph
 from celosia.sw.reference.language.calibration import load_calibration
@@ -39,15 +41,15 @@ _SEED: Final = 0x70CE
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TextModel:
-    """A model, and the tokens that it is to go on with."""
+    """A model, and what it is to go on with."""
 
     graph: FloatGraph
     """The decoder for a whole text."""
     tokenizer: Tokenizer
-    begin: Sequence[int]
-    """The tokens of the prompt."""
+    begins: Sequence[Sequence[int]]
+    """The tokens of each prompt."""
     context: int
-    """Tokens that it takes at most: all but the last one that it makes."""
+    """Tokens that a text takes at most: all but the last one that it makes."""
     end: int | None
     """The token that ends a text."""
     windows: Sequence[Sequence[int]]
@@ -58,25 +60,21 @@ class TextModel:
     """The file of n-grams that belongs to it; it need not be there."""
 
 
-def project_model(folder: Path | None, prompt: str, tokens: int) -> TextModel:
+def project_model(folder: Path | None, prompts: Sequence[Prompt], tokens: int) -> TextModel:
     """The language model in `folder`, or that of the project, for so many `tokens` more.
 
-    Raises `InputError` for an empty prompt and for a text that is longer than the model's context,
-    and what reading a model does.
+    Raises `InputError` for a prompt without tokens and for a text that is longer than the model's
+    context, and what reading a model does.
     """
     found = load_language_model(folder)
-    begin, shape = found.tokenizer.encode(prompt), found.weights.shape
-    _check_prompt(prompt, begin)
-    if len(begin) + tokens > shape.context:
-        raise InputError(
-            f"--tokens {tokens}: with the {len(begin)} of --prompt they are more than the "
-            f"{shape.context} of the model's context"
-        )
+    shape = found.weights.shape
+    begins = _encoded(prompts, found.tokenizer.encode)
+    longest = _check_length(prompts, begins, tokens, shape.context, "the model's context")
     return TextModel(
         graph=llama_float_graph(found.weights, shape.context),
         tokenizer=found.tokenizer,
-        begin=[END, *begin],
-        context=len(begin) + tokens,
+        begins=[[END, *begin] for begin in begins],
+        context=longest + tokens,
         end=END,
         windows=load_calibration(folder, shape.vocabulary, shape.context),
         ngrams=(folder or shipped_folder()) / NGRAMS,
@@ -84,24 +82,24 @@ def project_model(folder: Path | None, prompt: str, tokens: int) -> TextModel:
 
 
 def own_model(
-    path: Path, tokenizer: OwnTokenizer, prompt: str, tokens: int, calibration: Path | None
+    path: Path,
+    tokenizer: OwnTokenizer,
+    prompts: Sequence[Prompt],
+    tokens: int,
+    calibration: Path | None,
 ) -> TextModel:
     """The decoder in the ONNX file at `path`, for so many `tokens` more.
 
-    `calibration` is a file of text.  Raises `InputError` for a file that is no decoder, an empty
-    prompt, a text that is too long, and tokens that the model does not have.
+    `calibration` is a file of text.  Raises `InputError` for a file that is no decoder, a prompt
+    without tokens, a text that is too long, and tokens that the model does not have.
     """
-    begin = tokenizer.encode(prompt, frame=True)
-    _check_prompt(prompt, begin)
-    context = len(begin) + tokens - 1
-    if context > _MOST_TOKENS:
-        raise InputError(
-            f"--tokens {tokens}: with the {len(begin)} of --prompt they are more than the "
-            f"{_MOST_TOKENS + 1} of the longest text"
-        )
+    begins = _encoded(prompts, partial(tokenizer.encode, frame=True))
+    longest = _check_length(prompts, begins, tokens, _MOST_TOKENS + 1, "the longest text")
+    context = longest + tokens - 1
     graph = read_graph(path, context)
     vocabulary = vocabulary_of(graph)
-    check_known("--prompt", begin, vocabulary)
+    for prompt, begin in zip(prompts, begins, strict=True):
+        check_known(prompt.where, begin, vocabulary)
     if calibration is None:
         random = np.random.default_rng(_SEED)
         windows = random.integers(0, vocabulary, (_DRAWN, min(_WINDOW, context))).tolist()
@@ -114,7 +112,7 @@ def own_model(
     return TextModel(
         graph=graph,
         tokenizer=tokenizer,
-        begin=begin,
+        begins=begins,
         context=context,
         end=tokenizer.end,
         windows=windows,
@@ -134,9 +132,28 @@ def read_graph(path: Path, context: int) -> FloatGraph:
         raise InputError(str(error)) from None
 
 
-def _check_prompt(prompt: str, tokens: Sequence[int]) -> None:
-    if not prompt or not len(tokens):
-        raise InputError(f"--prompt {prompt!r}: is empty; write at least one letter")
+def _encoded(
+    prompts: Sequence[Prompt], encode: Callable[[str], Sequence[int]]
+) -> list[Sequence[int]]:
+    """The tokens of each prompt."""
+    found = [encode(prompt.text) for prompt in prompts]
+    for prompt, begin in zip(prompts, found, strict=True):
+        if not len(begin):
+            raise InputError(f"{prompt.where} {prompt.text!r}: has no tokens")
+    return found
+
+
+def _check_length(
+    prompts: Sequence[Prompt], begins: Sequence[Sequence[int]], tokens: int, most: int, what: str
+) -> int:
+    """The tokens of the longest prompt, which has room for so many more."""
+    prompt, begin = max(zip(prompts, begins, strict=True), key=lambda pair: len(pair[1]))
+    if len(begin) + tokens > most:
+        raise InputError(
+            f"--tokens {tokens}: with the {len(begin)} of {prompt.where} they are more than the "
+            f"{most} of {what}"
+        )
+    return len(begin)
 
 
 def check_known(option: str, tokens: Sequence[int], vocabulary: int) -> None:

@@ -8,12 +8,15 @@ import typer
 
 from celosia.isa.documents.record import As, Inline, Record
 from celosia.isa.memory import MemoryTiming
+from celosia.sim.command.models.checked_steps import CheckedSteps
 from celosia.sim.command.models.counted_text import CountedText, Taken
 from celosia.sim.command.models.drafts import Drafts
 from celosia.sim.command.models.text_model import TextModel
 from celosia.sim.run.origin import Origin, ShownMemory, write_document
+from celosia.sim.support.display import table_console
 from celosia.sim.support.output import STANDARD_OUTPUT
 from celosia.sim.support.words import command_line
+from celosia.sw.decoding.float_session import FloatSession
 from celosia.sw.reference.language.sampling import Continued, Sampler, generate
 
 __all__ = ["TextReport", "TextSetting", "WrittenText"]
@@ -79,24 +82,29 @@ class WrittenText:
     _tokens: list[int] = field(default_factory=list, init=False)
     _pieces: list[str] = field(default_factory=list, init=False)
 
-    def go_on(self, continued: Continued, setting: TextSetting) -> None:
-        """Print the text and write its report, which begins with `setting`.
+    def go_on(self, checked: CheckedSteps | None, setting: TextSetting) -> None:
+        """Print the text, its report, which begins with `setting`, and what its steps cost.
 
-        A device that ends the text (`typer.Exit`) leaves a report as well.
+        Without steps it is computed in float32.  A device that ends the text (`typer.Exit`) leaves
+        a report as well.
         """
+        counted = None if checked is None else CountedText(checked)
         try:
-            self._print(continued)
+            self._print(counted or FloatSession(self.model.graph, self.model.context))
         except typer.Exit:
-            self._report(continued, setting, failed=True)
+            self._report(counted, setting, failed=True)
             raise
-        self._report(continued, setting, failed=False)
+        self._report(counted, setting, failed=False)
+        if counted and setting.memory:
+            rate = setting.memory.bytes_per_cycle
+            counted.show(table_console(self.json), rate, self.drafts.most)
 
     def _print(self, continued: Continued) -> None:
         quiet = self.json == STANDARD_OUTPUT
         typer.echo(self.prompt, nl=False, err=quiet)
         following = generate(
             continued,
-            self.model.begin,
+            self.model.begins[0],
             self.count,
             self.sampler,
             end=self.model.end,
@@ -112,14 +120,13 @@ class WrittenText:
             self._tokens.append(token)
             yield token
 
-    def _report(self, continued: Continued, setting: TextSetting, *, failed: bool) -> None:
-        counted = continued if isinstance(continued, CountedText) else None
-        elements = counted.elements if counted else 0
+    def _report(self, counted: CountedText | None, setting: TextSetting, *, failed: bool) -> None:
+        elements = counted.checked.elements if counted else 0
         report = TextReport(
             setting=setting,
             status="wrong" if failed else "right" if elements else "unchecked",
             prompt=self.prompt,
-            prompt_tokens=self.model.begin,
+            prompt_tokens=self.model.begins[0],
             text="".join(self._pieces),
             tokens=self._tokens,
             sampler=self.sampler,

@@ -8,7 +8,7 @@ from celosia.lab.training.speculation import PROMPT, Clock, gain, go_on, prompts
 from celosia.sim.devices.devices import open_device
 from celosia.sw.decoding.drafts.draft import draft_of
 from celosia.sw.decoding.drafts.lookup import look_up
-from celosia.sw.decoding.session import Step, session_bytes
+from celosia.sw.decoding.steps import Step, session_bytes
 from celosia.sw.decoding.texts import Text
 from celosia.sw.reference.language.sampling import Sampler
 from tests.support.decoder_sessions import shared_session

@@ -13,7 +13,7 @@ from celosia.lab.training.speculation_command import Speculation
 from celosia.sim.devices.devices import open_device
 from celosia.sw.decoding.drafts.ngram_file import NGRAMS, save_ngrams
 from celosia.sw.decoding.drafts.ngrams import count_ngrams
-from celosia.sw.decoding.session import session_bytes
+from celosia.sw.decoding.steps import session_bytes
 from celosia.sw.reference.language.calibration import save_calibration
 from celosia.sw.reference.language.model_file import (
     TOKENIZER,

@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 
 from celosia.lab.training import language_commands
-from celosia.sim.command.models import written_text
+from celosia.sim.command.models import written_text, written_texts
 from celosia.sim.command.models.written_text import TextReport
+from celosia.sim.command.models.written_texts import TextsReport
+from celosia.sw.decoding.batch import Following
 from celosia.sw.decoding.comparison import DifferenceError
 from celosia.sw.decoding.drafts.ngram_file import NGRAMS, save_ngrams
 from celosia.sw.decoding.drafts.ngrams import count_ngrams
-from celosia.sw.decoding.session import DecoderSession
+from celosia.sw.decoding.session import SlotText
 from celosia.sw.reference.language.calibration import CALIBRATION, save_calibration
 from celosia.sw.reference.language.model_file import (
     TOKENIZER,
@@ -64,6 +66,62 @@ def test_what_was_printed_stays_if_a_text_is_interrupted(monkeypatch):
     assert result.exit_code == 130
     assert len(result.stdout) > len("Return")
     assert sorted(path.name for path in Path().iterdir()) == ["model"]
+
+
+def test_each_line_of_a_file_goes_on_as_it_does_alone():
+    lines = ["Return the", "a", "Raises an error if", "x" * 9, "list", "b", "c"]
+    Path("p.txt").write_text("".join(f"{line}\n" for line in lines))
+    words = (*FUNCTIONAL[:-1], "--temperature", "1", "--seed", "4")
+    alone = []
+    for line in lines[:3]:
+        found = json.loads(right(*words, "--prompt", line, "--json", "-").stdout)
+        alone.append((found["text"], found["tokens"]))
+    result = right(*words, "--prompts", "p.txt", "--json", "out.json")
+    found = json.loads(Path("out.json").read_text())
+    assert found["schema"] == TextsReport.schema
+    assert found["status"] == "right"
+    assert [each["prompt"] for each in found["texts"]] == lines
+    assert [(each["text"], each["tokens"]) for each in found["texts"][:3]] == alone
+    printed = result.stdout
+    for number, each in enumerate(found["texts"], 1):
+        whole = f"{number}: {each['prompt']}{each['text']}\n"
+        assert printed.startswith(whole)
+        printed = printed[len(whole) :]
+    assert "0 of " in printed
+    taken = sum(step["tokens"] for step in found["steps"])
+    assert taken == sum(len(e["prompt_tokens"]) + len(e["tokens"]) - 1 for e in found["texts"])
+
+
+def test_float_texts_are_those_of_each_prompt():
+    Path("p.txt").write_text("Return\nRaises\n")
+    words = (*GENERATE[:-1], "--seed", "1")
+    one, other = (right(*words, "--prompt", each).stdout for each in ("Return", "Raises"))
+    assert right(*words, "--prompts", "p.txt").stdout == f"1: {one}2: {other}"
+
+
+def test_texts_that_were_printed_stay_if_others_are_interrupted(monkeypatch):
+    def interrupted(*_, **__):
+        yield from (Following(0, 65), Following(1, 66), Following(0, None))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(written_texts, "generate_texts", interrupted)
+    Path("p.txt").write_text("Return\nRaises\n")
+    result = invoke(*FUNCTIONAL[:-1], "--prompts", "p.txt", "--json", "out.json")
+    assert result.exit_code == 130
+    assert result.stdout.startswith("1: Return")
+    assert "2: " not in result.stdout
+    assert not Path("out.json").exists()
+
+
+def test_prompts_that_cannot_be_are_refused():
+    words = GENERATE[:-1]
+    refused("--prompt: give it, or --prompts FILE", *words)
+    Path("p.txt").write_text("Return\n\n")
+    refused("p.txt, line 2 '': is empty", *words, "--prompts", "p.txt")
+    Path("p.txt").write_text("Return\n" + " q" * 30)
+    refused("of p.txt, line 2 they are more than the 32", *words, "--prompts", "p.txt")
+    Path("p.txt").write_text("Return\n")
+    refused("--speculate 3: is for one --prompt", *words, "--prompts", "p.txt", "--speculate", "3")
 
 
 def test_texts_that_cannot_go_on_are_refused():
@@ -153,7 +211,7 @@ def test_a_wrong_accelerator_ends_the_text(monkeypatch):
     def differs(*_):
         raise DifferenceError("logits: 1 of 3")
 
-    monkeypatch.setattr(DecoderSession, "append", differs)
+    monkeypatch.setattr(SlotText, "append", differs)
     result = invoke(*FUNCTIONAL, "Return", "--json", "out.json")
     assert result.exit_code == 1
     assert json.loads(Path("out.json").read_text())["status"] == "wrong"

@@ -3,50 +3,61 @@
 from dataclasses import replace
 from functools import cache
 
+import numpy as np
 import pytest
 
 from celosia.isa.presets import resolve_config
+from celosia.sw.compiler.passes import Compress
 from celosia.sw.compiler.pipeline import Decide, compile_graph
 from celosia.sw.decoding import bucket as bucket_module
-from celosia.sw.decoding.bucket import Patch, compile_bucket
+from celosia.sw.decoding.bucket import compile_bucket
 from celosia.sw.decoding.moved import moved
-from celosia.sw.decoding.texts import Text
+from celosia.sw.decoding.patches import Patch
+from celosia.sw.decoding.texts import CacheLayout, Place, Text
 from celosia.sw.planning.choices import Choices
 from tests.sw.models.decoder_runs import model
 
 CHOICES = Choices(schedule_loads=True)
 CAPACITY, LAST = 40, 23
+ONE = CacheLayout(1, CAPACITY)
 
 
-def step(form, rows, context):
+def step(form, rows, *contexts):
     """A step whose rows read as many keys for every context up to `LAST`."""
-    return model(form, width=64).graph([Text(context, rows)], CAPACITY, LAST + rows)
+    texts = [Text(context, rows) for context in contexts]
+    return model(form, width=64).graph(texts, CAPACITY, LAST + rows)
+
+
+def alone(context):
+    """The places of one text."""
+    return [Place(0, context)]
 
 
 @cache
 def few():
     """A bucket of a few lengths."""
     config = resolve_config("tiny", ())
-    return compile_bucket(step("opt", 1, LAST), range(LAST - 4, LAST + 1), config, choices=CHOICES)
+    contexts = range(LAST - 4, LAST + 1)
+    return compile_bucket(step("opt", 1, LAST), ONE, contexts, config, choices=CHOICES)
 
 
 @pytest.mark.parametrize("preset", ["tiny", "base"])
 @pytest.mark.parametrize(("form", "rows"), [("llama", 1), ("llama", 16), ("gpt2", 1), ("opt", 5)])
 def test_a_patched_program_is_the_one_that_is_compiled(preset, form, rows):
     config, contexts = resolve_config(preset, ()), range(8, LAST + 1)
-    bucket = compile_bucket(step(form, rows, LAST), contexts, config, choices=CHOICES)
+    bucket = compile_bucket(step(form, rows, LAST), ONE, contexts, config, choices=CHOICES)
     assert bucket.patches
     for context in (8, 15, LAST):
         compiled = compile_graph(step(form, rows, context), config, Decide(CHOICES))
-        assert bucket.program(context) == compiled.program
+        assert bucket.program(alone(context)) == compiled.program
         assert bucket.compiled.addresses == compiled.addresses
 
 
 def test_a_bucket_of_one_length_needs_no_patch():
     config = resolve_config("tiny", ())
-    bucket = compile_bucket(step("opt", 1, 7), range(7, 8), config, choices=CHOICES)
+    bucket = compile_bucket(step("opt", 1, 7), ONE, range(7, 8), config, choices=CHOICES)
     assert not bucket.patches
-    assert bucket.program(7) == bucket.compiled.program
+    assert bucket.program(alone(7)) == bucket.compiled.program
 
 
 def test_other_lengths_are_refused():
@@ -54,16 +65,16 @@ def test_other_lengths_are_refused():
     for context in (LAST - 5, LAST + 1):
         message = f"context: {context} is not in {LAST - 4}..{LAST}"
         with pytest.raises(ValueError, match=message):
-            bucket.program(context)
+            bucket.program(alone(context))
         with pytest.raises(ValueError, match=message):
-            bucket.graph(context)
+            bucket.graph(alone(context))
 
 
 @pytest.mark.parametrize("rows", [1, 16])
 @pytest.mark.parametrize("form", ["llama", "gpt2"])
 def test_a_graph_that_was_moved_is_the_one_of_its_length(form, rows):
     for context in (0, 8, LAST):
-        found = moved(step(form, rows, LAST), context - LAST)
+        found = moved(step(form, rows, LAST), ONE, alone(LAST), alone(context))
         assert found.ops == step(form, rows, context).ops
 
 
@@ -76,23 +87,30 @@ def test_programs_of_which_another_one_has_a_token_less_are_refused(monkeypatch)
         return found if longest else replace(found, program=found.program[:-1])
 
     monkeypatch.setattr(bucket_module, "compile_graph", compiled)
-    with pytest.raises(ValueError, match="one token less is another program"):
+    with pytest.raises(ValueError, match="for other places it is another program"):
         compile_bucket(
-            step("opt", 1, LAST), range(20, LAST + 1), resolve_config("tiny", ()), choices=CHOICES
+            step("opt", 1, LAST),
+            ONE,
+            range(20, LAST + 1),
+            resolve_config("tiny", ()),
+            choices=CHOICES,
         )
 
 
 def test_a_patch_that_leaves_the_rows_of_the_tokens_is_found(monkeypatch):
-    found = bucket_module._differences
+    found = bucket_module.find_patches
 
-    def wrong(shorter, longer):
-        patches = found(shorter, longer)
-        return tuple(replace(patch, step=patch.step + 1) for patch in patches)
+    def wrong(*given):
+        return tuple(replace(patch, token=patch.token + 1) for patch in found(*given))
 
-    monkeypatch.setattr(bucket_module, "_differences", wrong)
+    monkeypatch.setattr(bucket_module, "find_patches", wrong)
     with pytest.raises(AssertionError, match=r"command \d+: 0x[0-9a-f]+ to 0x[0-9a-f]+ must not"):
         compile_bucket(
-            step("opt", 1, LAST), range(20, LAST + 1), resolve_config("tiny", ()), choices=CHOICES
+            step("opt", 1, LAST),
+            ONE,
+            range(20, LAST + 1),
+            resolve_config("tiny", ()),
+            choices=CHOICES,
         )
 
 
@@ -100,5 +118,82 @@ def test_a_patch_says_what_it_changes():
     bucket = few()
     assert all(isinstance(patch, Patch) for patch in bucket.patches)
     changed = {patch.entry for patch in bucket.patches}
-    pairs = zip(bucket.program(LAST - 4), bucket.program(LAST), strict=True)
+    pairs = zip(bucket.program(alone(LAST - 4)), bucket.program(alone(LAST)), strict=True)
     assert changed == {entry for entry, (one, other) in enumerate(pairs) if one != other}
+
+
+@cache
+def several(preset, form, texts, slots):
+    """A bucket of several texts, and the layout of their caches."""
+    layout, config = CacheLayout(slots, CAPACITY), resolve_config(preset, ())
+    (segment,) = (
+        model(form, width=64)
+        .decoder.step([Text(LAST, 1)] * texts, layout, LAST + 1, named=True, moving=True)
+        .model.segments
+    )
+    contexts = range(LAST + 1)
+    return compile_bucket(segment.graph, layout, contexts, config, choices=CHOICES, texts=texts)
+
+
+@pytest.mark.parametrize("preset", ["tiny", "base"])
+@pytest.mark.parametrize(
+    ("form", "texts", "slots"), [("llama", 4, 4), ("gpt2", 2, 8), ("opt", 1, 4), ("llama", 16, 16)]
+)
+def test_a_program_of_several_texts_is_the_one_that_is_compiled_for_any_places(
+    preset, form, texts, slots
+):
+    bucket, random = several(preset, form, texts, slots), np.random.default_rng(texts)
+    how = Decide(CHOICES), Compress(loops=texts == 1)
+    config = resolve_config(preset, ())
+    for _ in range(2):
+        contexts = random.integers(0, LAST + 1, texts).tolist()
+        places = list(map(Place, random.permutation(slots)[:texts].tolist(), contexts))
+        compiled = compile_graph(bucket.graph(places), config, *how)
+        assert bucket.program(places) == compiled.program
+        assert bucket.compiled.addresses == compiled.addresses
+
+
+def test_a_graph_of_several_texts_that_was_moved_is_the_one_of_their_lengths():
+    before, after = [20, 3, 7], [0, 23, 9]
+    found = moved(
+        step("gpt2", 1, *before),
+        CacheLayout(3, CAPACITY),
+        list(map(Place, range(3), before)),
+        list(map(Place, range(3), after)),
+    )
+    assert found.ops == step("gpt2", 1, *after).ops
+
+
+def test_a_text_that_was_moved_reads_and_writes_rows_of_its_new_slot_alone():
+    layout = CacheLayout(3, CAPACITY)
+    before = [Place(0, 5), Place(1, 9), Place(2, 2)]
+    graph = step("opt", 1, 5, 9, 2)
+    found = moved(graph, layout, before, [Place(2, 5), Place(0, 9), Place(1, 2)])
+    new = {0: 2, 1: 0, 2: 1}
+    for one, other in zip(graph.ops, found.ops, strict=True):
+        views = zip((*one.operands, *one.results), (*other.operands, *other.results), strict=True)
+        for old, moved_view in views:
+            if graph.tensors[old.tensor].cache:
+                slot, row = divmod(old.row - 16, CAPACITY + 16)
+                assert moved_view.row == 16 + new[slot] * (CAPACITY + 16) + row
+            else:
+                assert moved_view == old
+
+
+def test_places_that_a_program_is_not_for_are_refused():
+    bucket = several("tiny", "gpt2", 2, 8)
+    for places, message in (
+        ([Place(0, 1)], "places: there are 1, not 2"),
+        ([Place(3, 1), Place(3, 2)], "slot: two texts have the same one"),
+        ([Place(0, 1), Place(8, 2)], r"slot: 8 is not in 0\.\.7"),
+        ([Place(0, 1), Place(1, 24)], r"context: 24 is not in 0\.\.23"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            bucket.program(places)
+
+
+def test_a_row_that_the_host_writes_goes_with_its_text():
+    bucket, own = several("tiny", "gpt2", 2, 8), 16 + LAST
+    places = [Place(5, 3), Place(0, 9)]
+    assert bucket.moved_row(own, places) == 16 + 5 * (CAPACITY + 16) + 3
+    assert bucket.moved_row(own + CAPACITY + 16, places) == 16 + 9

@@ -6,7 +6,7 @@ from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.sim.devices.devices import open_device
 from celosia.sw.decoding.comparison import Comparison, DifferenceError
-from celosia.sw.decoding.session import session_bytes
+from celosia.sw.decoding.steps import session_bytes
 from tests.support.decoder_sessions import shared_session
 from tests.support.integer_models import SHAPE, quantized
 
@@ -24,7 +24,7 @@ def device():
 
 def spoil(device, session, row):
     """Change all of a row of a cache, by numbers that are large."""
-    programs = next(iter(session._programs.values()))
+    programs = next(iter(session.steps._programs.values()))
     (segment,), (bucket,) = programs.step.model.segments, programs.buckets
     name = next(name for name, source in segment.caches.items() if source == CACHE)
     rows = bucket.compiled.graph.tensors[name].rows

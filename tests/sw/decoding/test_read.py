@@ -19,7 +19,8 @@ from celosia.sw.decoding.decoder import quantize_decoder
 from celosia.sw.decoding.float_session import FloatSession
 from celosia.sw.decoding.problem import DecoderProblem
 from celosia.sw.decoding.read import read_decoder
-from celosia.sw.decoding.session import DecoderSession, session_bytes
+from celosia.sw.decoding.session import DecoderSession
+from celosia.sw.decoding.steps import session_bytes
 from celosia.sw.decoding.texts import CacheLayout, Text
 from tests.support.decoder_exports import EXPORTED, WIDTH, exported, save
 from tests.support.decoder_sessions import shared_session

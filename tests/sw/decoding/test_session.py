@@ -7,9 +7,10 @@ from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.lab.training.scorers import device_scorer, integer_scorer
 from celosia.sim.devices.devices import open_device
-from celosia.sw.decoding import session as session_module
+from celosia.sw.decoding import steps as steps_module
 from celosia.sw.decoding.comparison import Comparison
-from celosia.sw.decoding.session import DecoderSession, session_bytes
+from celosia.sw.decoding.session import DecoderSession
+from celosia.sw.decoding.steps import session_bytes
 from celosia.sw.ir.graph import MatMul
 from tests.support.decoder_sessions import shared_session
 from tests.support.integer_models import quantized, tokens
@@ -84,13 +85,13 @@ def test_a_text_goes_back_and_on_with_other_tokens(device):
 
 def test_a_step_has_as_few_rows_as_its_tokens_need(device, monkeypatch):
     rows = []
-    compile_bucket = session_module.compile_bucket
+    compile_bucket = steps_module.compile_bucket
 
-    def counted(graph, contexts, *arguments, **options):
+    def counted(graph, layout, contexts, *arguments, **options):
         rows.append(max(op.a.rows for op in graph.ops if isinstance(op, MatMul)))
-        return compile_bucket(graph, contexts, *arguments, **options)
+        return compile_bucket(graph, layout, contexts, *arguments, **options)
 
-    monkeypatch.setattr(session_module, "compile_bucket", counted)
+    monkeypatch.setattr(steps_module, "compile_bucket", counted)
     session = DecoderSession(device, quantized(), CONTEXT)
     for count in (1, 2, 3, 5, 9):
         session.append(tokens(count))
@@ -121,13 +122,13 @@ def test_rtl_computes_the_same(simulator):
 
 def test_programs_are_compiled_once_for_a_bucket(device, monkeypatch):
     compiled = []
-    compile_bucket = session_module.compile_bucket
+    compile_bucket = steps_module.compile_bucket
 
-    def counted(graph, contexts, *arguments, **options):
+    def counted(graph, layout, contexts, *arguments, **options):
         compiled.append(contexts)
-        return compile_bucket(graph, contexts, *arguments, **options)
+        return compile_bucket(graph, layout, contexts, *arguments, **options)
 
-    monkeypatch.setattr(session_module, "compile_bucket", counted)
+    monkeypatch.setattr(steps_module, "compile_bucket", counted)
     session = DecoderSession(device, quantized(), CONTEXT)
     session.prepare(1)
     for token in tokens(CONTEXT):
@@ -150,7 +151,7 @@ def test_bad_tokens_are_refused_and_nothing_is_appended(device):
 
 
 def test_steps_of_other_numbers_of_programs_are_refused(device, monkeypatch):
-    monkeypatch.setattr(session_module, "_sizes", lambda *_: [1 << 20] * 2)
+    monkeypatch.setattr(steps_module, "_sizes", lambda *_: [1 << 20] * 2)
     session = DecoderSession(device, quantized(), 8)
     with pytest.raises(ValueError, match="a step of 1 tokens is 1 programs, one of 16 is 2"):
         session.append([1])

@@ -6,6 +6,7 @@ import pytest
 
 from celosia.lab.training.tokens import train_tokenizer
 from celosia.sim.command.models.drafts import Drafts, choose_drafts
+from celosia.sim.command.models.prompts import Prompt
 from celosia.sim.command.models.text_model import project_model
 from celosia.sim.support.problems import InputError
 from celosia.sw.decoding.drafts.draft import draft_of
@@ -33,7 +34,7 @@ def folder(monkeypatch, tmp_path):
 @pytest.fixture(scope="module")
 def model():
     """The project's model, and a prompt."""
-    return project_model(None, "Return", 8)
+    return project_model(None, [Prompt("Return", "--prompt")], 8)
 
 
 def test_the_projects_model_has_n_grams_beside_it(model):

@@ -9,7 +9,7 @@ from celosia.sim.devices.devices import open_device
 from celosia.sw.decoding.comparison import Comparison
 from celosia.sw.decoding.drafts.draft import draft_of
 from celosia.sw.decoding.drafts.lookup import look_up
-from celosia.sw.decoding.session import session_bytes
+from celosia.sw.decoding.steps import session_bytes
 from celosia.sw.reference.language.sampling import Sampler, generate
 from tests.support.decoder_sessions import shared_session
 from tests.support.integer_models import quantized, tokens
