@@ -1,6 +1,7 @@
 """Local addresses: rows of the scratchpad and of the accumulator, as instructions name them."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 __all__ = [
@@ -24,6 +25,8 @@ NORM_BITS: Final = 3
 ROW_BITS: Final = 26
 
 _ROW_LIMIT: Final = 1 << ROW_BITS
+_KEPT: Final = 1 << 14
+"""Words whose addresses are kept: a program names the same few thousand rows, over and over."""
 _NORM_LIMIT: Final = 1 << NORM_BITS
 
 GARBAGE: Final = 0xFFFF_FFFF
@@ -66,10 +69,11 @@ class LocalAddress:
         """Whether `word` is the garbage address: all bits set, the normalization bits ignored."""
         return word | ((1 << NORM_BITS) - 1) << NORM_LOW == GARBAGE
 
-    @classmethod
-    def decode(cls, word: int) -> "LocalAddress":
+    @staticmethod
+    @lru_cache(maxsize=_KEPT)
+    def decode(word: int) -> "LocalAddress":
         """The inverse of `encode`.  `word` must not be garbage."""
-        return cls(
+        return LocalAddress(
             row=word & ((1 << ROW_BITS) - 1),
             accumulator=bool(word >> ACCUMULATOR_BIT & 1),
             accumulate=bool(word >> ACCUMULATE_BIT & 1),

@@ -1,6 +1,6 @@
 """Operations: commands with their configuration resolved, and the rules of what they may name."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from celosia.isa.address import LocalAddress
@@ -229,19 +229,23 @@ class Product:
     resident: Resident | None = None
     """What becomes of the array's sums if the product is output-stationary, else None."""
 
-    def _sources(self) -> Iterator[Operand]:
-        return (operand for operand in (self.a, self.w, self.d) if operand is not None)
-
     def check(self, config: AcceleratorConfig) -> Cause:
         """The first rule that this product breaks."""
-        if any(operand.local.accumulator for operand in self._sources()):
-            return Cause.UNSUPPORTED
-        if not self._fits_array(config.dim):
+        # Nearly all commands of a program are products: written without a generator for each rule.
+        sources = [operand for operand in (self.a, self.w, self.d) if operand is not None]
+        for operand in sources:
+            if operand.local.accumulator:
+                return Cause.UNSUPPORTED
+        operands = sources if self.c is None else [*sources, self.c]
+        if not self._fits_array(operands, config.dim):
             return Cause.SHAPE
-        operands = [*self._sources()] + ([self.c] if self.c else [])
-        if not all(operand.exists(config) for operand in operands):
-            return Cause.LOCAL_RANGE
-        return Cause.OVERLAP if any(map(self._spoils, self._sources())) else Cause.NONE
+        for operand in operands:
+            if not operand.exists(config):
+                return Cause.LOCAL_RANGE
+        for operand in sources:
+            if self._spoils(operand):
+                return Cause.OVERLAP
+        return Cause.NONE
 
     def _spoils(self, source: Operand) -> bool:
         """Whether C is written where the source may still be read."""
@@ -249,14 +253,14 @@ class Product:
             return False
         return self.resident is None or not self.c.replaces(source)
 
-    def _fits_array(self, dim: int) -> bool:
+    def _fits_array(self, operands: Sequence[Operand], dim: int) -> bool:
         if self.resident and any(x and x.rows > dim for x in (self.a, self.c, self.d)):
             return False
         if self.w is not None and self.w.rows > dim:
             return False
         if self.a is not None and self.a.transposed and self.a.rows > dim:
             return False
-        return all(x is None or x.cols <= dim for x in (self.a, self.w, self.c, self.d))
+        return all(operand.cols <= dim for operand in operands)
 
 
 Operation = Load | LoadParameters | Store | Product | Transform

@@ -6,6 +6,7 @@ The rules are those of `docs/architecture.md`.  The RTL's decoder is compared wi
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from celosia.isa import encoding
@@ -48,6 +49,8 @@ LOOP_FUNCTS: Final = (Funct.CONFIG_PRODUCTS, Funct.PRODUCTS, Funct.REPEAT, Funct
 """Functs that stand for other commands (`celosia.isa.operations.loops`): what is left of them is
 at fault.
 """
+_KEPT: Final = 1 << 14
+"""Operands of products that are kept: a program has the same few thousand, over and over."""
 _LAST_SET: Final = len(encoding.LOADS) - 1
 _ACTIVATIONS: Final = 2
 
@@ -262,6 +265,7 @@ def _compute(values: Values, state: ArchState, preloaded: bool) -> Product:
     )
 
 
+@lru_cache(maxsize=_KEPT)
 def _operand(
     word: int, rows: int, cols: int, *, stride: int = 1, transposed: bool = False
 ) -> Operand | None:

@@ -32,7 +32,7 @@ class LoadState:
     pixel_repeats: int = 1
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class ArchState:
     """Everything that commands set and later commands use; the defaults are the reset values.
 
@@ -141,7 +141,11 @@ class ArchState:
         )
 
     def preload(self, values: Values) -> "ArchState":
-        return replace(self, **values)
+        # Every other command of a program is one, and `replace` takes six times as long.
+        state = object.__new__(ArchState)
+        vars(state).update({name: getattr(self, name) for name in self.__dataclass_fields__})
+        vars(state).update(values)
+        return state
 
     def config_transform(self, instruction: Instruction, values: Values) -> "ArchState":
         return replace(self, transform=self.transform.set(instruction, values))
