@@ -19,6 +19,7 @@ __all__ = [
     "SCALER_LATENCY",
     "SQUARED_FACTS_CYCLES",
     "SQUARED_FACTS_LATENCY",
+    "STEP_LATENCY",
     "STORE_LATENCY",
     "TOKEN_LATENCY",
     "TRANSFORM_WORDS",
@@ -30,7 +31,7 @@ LOCAL_READ_LATENCY: Final = 2
 
 ADDRESS_LATENCY: Final = 3
 """Cycles from a load that leaves its queue to its first address on offer."""
-ROW_LATENCY: Final = 5
+ROW_LATENCY: Final = 6
 """Cycles from the last beat of a load to its last write of a local row."""
 TOKEN_LATENCY: Final = 5
 """Cycles from a store that is over to the first address of a load that waits for it."""
@@ -42,6 +43,8 @@ STORE_LATENCY: Final = 17
 DRAIN_WORDS: Final = 64
 """Local rows that a store may have asked for and not sent."""
 
+STEP_LATENCY: Final = 1
+"""Cycles by which steps of a TRANSFORM are on offer later than they are made."""
 TRANSFORM_WORDS: Final = 64
 """Local rows of results that TRANSFORMs may have promised and not written."""
 

@@ -98,6 +98,7 @@ class BurstSplitter(wiring.Component):
         address = Signal(ADDRESS_BITS, reset_less=True)  # First byte of the burst on offer.
         left = Signal.like(self.segments.p.bytes, reset_less=True)  # Of the segment, from it on.
         chunk = Signal(range(MAX_REQUEST_BYTES + 1), reset_less=True)  # Of the chunk, from it on.
+        final = Signal(reset_less=True)  # The chunk is the last one of the segment.
         first = Signal(reset_less=True)
         chunk_first = Signal(reset_less=True)
         wrapped = Signal(reset_less=True)  # The segment has run past the end of the address space.
@@ -117,9 +118,9 @@ class BurstSplitter(wiring.Component):
                 burst.beats_minus_1.eq(self._beats_minus_1(address, count)),
                 burst.permitted.eq(~wrapped & _permitted(address, count, self.limits)),
                 burst.first.eq(first),
-                burst.last.eq(left == count),
+                burst.last.eq(final & ~crosses),
                 burst.chunk_first.eq(chunk_first),
-                burst.chunk_last.eq(left == chunk),
+                burst.chunk_last.eq(final),
                 burst.chunk_bytes.eq(chunk),
             ]
 
@@ -136,6 +137,7 @@ class BurstSplitter(wiring.Component):
                 address.eq(segment.address),
                 left.eq(segment.bytes),
                 chunk.eq(_chunk_bytes(segment.bytes)),
+                final.eq(segment.bytes <= MAX_REQUEST_BYTES),
                 first.eq(1),
                 chunk_first.eq(1),
                 wrapped.eq(0),
@@ -152,6 +154,7 @@ class BurstSplitter(wiring.Component):
                 wrapped.eq(wrapped | page[-1]),
                 left.eq(left_next),
                 chunk.eq(Mux(crosses, chunk - count, _chunk_bytes(left_next))),
+                final.eq(Mux(crosses, final, left_next <= MAX_REQUEST_BYTES)),
                 first.eq(0),
                 chunk_first.eq(~crosses),
             ]

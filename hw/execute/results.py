@@ -96,14 +96,20 @@ class ResultWriter(wiring.Component):
         m = Module()
         dim = self.config.dim
         layout = ResultOp(self.config)
-        m.submodules.products = products = SyncFIFO(width=layout.size, depth=PRODUCTS)
-        product = Signal(layout)
+        m.submodules.products = products = SyncFIFO(width=layout.size, depth=PRODUCTS - 1)
+        # The oldest one is in a register: banks are asked for its rows, and who waits for a bank
+        # is who is issued next.
+        product, walks, over = Signal(layout, reset_less=True), Signal(), Signal()
         m.d.comb += [
             products.w_data.eq(self.i.payload),
             products.w_en.eq(self.i.valid),
             self.i.ready.eq(products.w_rdy),
-            product.eq(products.r_data),
+            products.r_en.eq(~walks | over),
         ]
+        with m.If(products.r_en):
+            m.d.sync += walks.eq(products.r_rdy)
+        with m.If(products.r_en & products.r_rdy):
+            m.d.sync += product.eq(products.r_data)
 
         # One cycle before a row is on `sums`: its address.
         due = tapped_delay(m, self.entered, self.latency, name="entered")[self.latency - 1]
@@ -117,16 +123,15 @@ class ResultWriter(wiring.Component):
                 left.eq(Mux(later, left, product.rows) - 1),
             ]
         # A product without rows ends as soon as it is the oldest one.
-        over, done = Signal(), Signal()
-        finishes = (due & last) | (products.r_rdy & (product.rows == 0))
+        done = Signal()
+        finishes = (due & last) | (walks & (product.rows == 0))
         needs_d, stay = due & product.add_d, SumsStay(self.config)
         elements = stay.enter(m, due, later, product, self.elements)
         ends, due, current, product, held = stay.leave(m, over, due, current, product)
-        busy = products.r_rdy | held
+        busy = products.r_rdy | walks | held
         m.d.sync += done.eq(ends)
         m.d.comb += [
             over.eq(finishes),
-            products.r_en.eq(over),
             self.done.eq(done),
             self.address.valid.eq(due & product.to_accumulator),
             self.address.row.eq(current),
@@ -150,19 +155,29 @@ class ResultWriter(wiring.Component):
         return m
 
     def _d_rows(self, m: Module, pop: Value) -> tuple[Value, data.View]:
-        """Keep rows of D until their rows of A*W; `pop` asks for the next one, a cycle ahead."""
+        """Keep rows of D until their rows of A*W; `pop` asks for the next one, a cycle ahead.
+
+        That one has been read by then, and goes into a register: behind it is a sum.
+        """
         layout = data.ArrayLayout(signed(8), self.config.dim)
         depth = 1 << (self.latency + 3).bit_length()
         m.submodules.d_rows = memory = Memory(shape=unsigned(layout.size), depth=depth, init=[])
         read, write = memory.read_port(), memory.write_port()
-        m.d.comb += [write.data.eq(self.d.as_value()), write.en.eq(self.d_valid), read.en.eq(pop)]
+        oldest, lately = Signal.like(read.addr), Signal()
+        m.d.comb += [
+            write.data.eq(self.d.as_value()),
+            write.en.eq(self.d_valid),
+            read.addr.eq(oldest + pop),
+            read.en.eq(pop | lately),
+        ]
+        m.d.sync += lately.eq(self.d_valid)
         with m.If(self.d_valid):
             m.d.sync += write.addr.eq(write.addr + 1)
-        with m.If(pop):
-            m.d.sync += read.addr.eq(read.addr + 1)
-        adds = Signal()
+        adds, row = Signal(), Signal(layout, reset_less=True)
         m.d.sync += adds.eq(pop)
-        return adds, layout(read.data)
+        with m.If(pop):
+            m.d.sync += [oldest.eq(oldest + 1), row.eq(layout(read.data))]
+        return adds, row
 
     def _to_scratchpad(self, m: Module, due: Value, row: Value, product: data.View) -> Value:
         """Saturate to int8; returns whether the row of the last cycle is for the scratchpad."""

@@ -22,12 +22,12 @@ SHAPE = ScalerShape(
     sign=1,
     normalize=(1,),
     to_float=1,
-    multiply=1,
-    add=2,
-    round=2,
-    align=3,
-    integer=3,
-    result=3,
+    multiply=2,
+    add=3,
+    round=3,
+    align=4,
+    integer=4,
+    result=4,
 )
 
 
@@ -40,7 +40,7 @@ class LoadScaler(wiring.Component):
     """Scales int8 elements, exactly as `celosia.isa.numerics.mvin_scale` defines it.
 
     Every bit pattern is a legal scale (NaN gives 0, infinity saturates).  Each lane is a
-    `FloatScaler` of two stages, the last of whose steps is left to the user.
+    `FloatScaler` of three stages, the last of whose steps is left to the user.
 
     The pipeline is rigid: it moves when ``advance`` says so, and results are those of the elements
     that were there `LATENCY` moves earlier.  Elements without ``enable`` leave every lane alone (a
@@ -65,7 +65,7 @@ class LoadScaler(wiring.Component):
         The elements of `LATENCY` moves ago, scaled.
     """
 
-    LATENCY = 2
+    LATENCY = 3
 
     advance: Signal
     enable: Signal
@@ -91,12 +91,12 @@ class LoadScaler(wiring.Component):
         scale = Float32(self.scale, self._shape.scale_bits)
         scale = Scale(
             negative=scale.negative,
-            mantissa=scale.mantissa,
-            shift=scale_shift(scale),
-            nan=stages.register(1, "nan", scale.nan),
+            mantissa=stages.register(1, "mantissa", scale.mantissa),
+            shift=stages.register(1, "scale_shift", scale_shift(scale)),
+            nan=stages.register(2, "nan", stages.register(1, "nan", scale.nan)),
         )
         for lane in range(self.lanes):
-            # Stage 3 is to be registered by the user, and computed for elements with `enable` only.
+            # Stage 4 is to be registered by the user, and computed for elements with `enable` only.
             scaled = FloatScaler(stages.part(lane), self._shape).scaled(self.elements[lane], scale)
             m.d.comb += self.results[lane].eq(scaled.integer())
         return m

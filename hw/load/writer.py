@@ -109,7 +109,7 @@ class RowWriter(wiring.Component):
             self.done.eq(leaves & op_last),
         ]
 
-        # Stages 1 and 2: beside the scaler.
+        # Stages 1 to 3: beside the scaler.
         piece = self.pieces.p
         m.d.comb += [
             scaler.advance.eq(advance),
@@ -119,7 +119,7 @@ class RowWriter(wiring.Component):
         ]
         valid, info, found = self._accompany(m, advance)
 
-        # Stage 3: into the row.
+        # Stage 4: into the row.
         move = Signal()
         m.d.comb += move.eq(advance & valid)
         with m.If(advance):

@@ -104,7 +104,7 @@ class StorePath(Sleeping):
     """
 
     LATENCY = 1 + Drain.LATENCY + Packer.LATENCY
-    ADDRESS_LATENCY = 3
+    ADDRESS_LATENCY = 4
 
     op: stream.Interface
     port: Any

@@ -6,7 +6,7 @@ from amaranth import Module, Mux, Signal, Value, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out, connect, flipped
 
-from celosia.hw.bus.bursts import BurstSplitter
+from celosia.hw.bus.bursts import Burst, BurstSplitter
 from celosia.hw.bus.bus import RESPONSE_OKAY, AddressRequest, Fault, Limits, WritePort
 from celosia.hw.decode.ops import DRAM_ADDRESS_BITS, TAG_BITS
 from celosia.hw.lib.queue import Queue
@@ -36,12 +36,29 @@ class _Pending(data.StructLayout):
         })
 
 
+_OF_BURSTS = ("address", "bytes", "beats_minus_1", "permitted", "last")
+
+
+class _CutBurst(data.StructLayout):
+    """A burst that is not issued, with what is known of its segment."""
+
+    def __init__(self, config: AcceleratorConfig):
+        burst = Burst(config).members
+        super().__init__({
+            **{name: burst[name] for name in _OF_BURSTS},
+            "origin": range(config.bus_bytes),  # The segment's first byte, in its beat.
+            "tag": unsigned(TAG_BITS),
+            "op_last": 1,  # The last burst of its operation.
+        })
+
+
 class Writer(wiring.Component):
     """Writes segments to memory.
 
-    A segment becomes the bursts of `BurstSplitter`.  A burst is issued, at most one per cycle, when
-    fewer than ``write_requests`` are in flight: its address is on offer on AW in the cycle after,
-    and its first beat on W `DATA_LATENCY` cycles later, if its bytes are there.  Beats follow each
+    A segment becomes the bursts of `BurstSplitter`; each of them goes into a register, with whether
+    it is permitted.  From there it is issued, at most one per cycle, when fewer than
+    ``write_requests`` are in flight: its address is on offer on AW in the cycle after, and its
+    first beat on W `DATA_LATENCY` cycles later, if its bytes are there.  Beats follow each
     other at one per cycle, over bursts and segments.  No beat comes before its address; else AW and
     W wait for nothing of each other but their queues.
 
@@ -127,32 +144,17 @@ class Writer(wiring.Component):
         connect(m, flipped(self.words), packer.words)
         connect(m, packer.beats, flipped(self.port.w))
 
-        segment, burst = self.segments.p, splitter.bursts.p
-        origin = Signal(range(self.config.bus_bytes), reset_less=True)  # Of the segment being cut.
-        tag = Signal(TAG_BITS, reset_less=True)
-        last = Signal(reset_less=True)
-        m.d.comb += [
-            splitter.limits.eq(self.limits),
-            splitter.segments.valid.eq(self.segments.valid),
-            splitter.segments.p.address.eq(segment.address),
-            splitter.segments.p.bytes.eq(segment.bytes),
-            self.segments.ready.eq(splitter.segments.ready),
-        ]
-        with m.If(self.segments.valid & self.segments.ready):
-            m.d.sync += [origin.eq(segment.address), tag.eq(segment.tag), last.eq(segment.last)]
-
-        issue = splitter.bursts.valid & splitter.bursts.ready
+        issue, waiting = Signal(), Signal()
+        burst = self._cut(m, splitter, waiting, issue)
         addresses = self._address(m, burst, issue)
-        packs = self._pack(m, packer, burst, origin, issue)
+        packs = self._pack(m, packer, burst, issue)
+        room = addresses.i.ready & packs.i.ready & pending.i.ready
         m.d.comb += [
-            splitter.bursts.ready.eq(
-                (addresses.i.ready & packs.i.ready & pending.i.ready)
-                & (burst.permitted & ~self.stopped)
-            ),
+            issue.eq(waiting & burst.permitted & room & ~self.stopped),
             pending.i.valid.eq(issue),
             pending.i.p.address.eq(burst.address),
-            pending.i.p.tag.eq(tag),
-            pending.i.p.last.eq(last & burst.last),
+            pending.i.p.tag.eq(burst.tag),
+            pending.i.p.last.eq(burst.op_last),
             pending.o.ready.eq(self.port.b.valid),
             self.port.b.ready.eq(1),
             self.in_flight.eq(pending.o.valid),
@@ -171,13 +173,41 @@ class Writer(wiring.Component):
         with m.If(issue != ends):
             m.d.sync += unsent.eq(Mux(issue, unsent + 1, unsent - 1))
         m.d.comb += [
-            self.issued.eq(issue & last & burst.last),
+            self.issued.eq(issue & burst.op_last),
             self.unsent.eq(unsent != 0),
-            self.no_credit.eq(splitter.bursts.valid & ~pending.i.ready),
+            self.no_credit.eq(waiting & ~pending.i.ready),
         ]
-        forbidden = splitter.bursts.valid & ~burst.permitted
-        self._report(m, pending.o.p, forbidden, burst.address, tag)
+        self._report(m, pending.o.p, waiting & ~burst.permitted, burst.address, burst.tag)
         return m
+
+    def _cut(self, m: Module, splitter: BurstSplitter, waiting: Signal, issue: Value) -> data.View:
+        """Cut segments, and return the register of the burst that is next, while `waiting`."""
+        segment, cut = self.segments.p, splitter.bursts.p
+        origin = Signal(range(self.config.bus_bytes), reset_less=True)  # Of the segment being cut.
+        tag = Signal(TAG_BITS, reset_less=True)
+        last = Signal(reset_less=True)
+        m.d.comb += [
+            splitter.limits.eq(self.limits),
+            splitter.segments.valid.eq(self.segments.valid),
+            splitter.segments.p.address.eq(segment.address),
+            splitter.segments.p.bytes.eq(segment.bytes),
+            self.segments.ready.eq(splitter.segments.ready),
+            splitter.bursts.ready.eq(~waiting | issue),
+        ]
+        with m.If(self.segments.valid & self.segments.ready):
+            m.d.sync += [origin.eq(segment.address), tag.eq(segment.tag), last.eq(segment.last)]
+
+        burst = Signal(_CutBurst(self.config), reset_less=True)
+        with m.If(splitter.bursts.ready):
+            m.d.sync += waiting.eq(splitter.bursts.valid)
+        with m.If(splitter.bursts.ready & splitter.bursts.valid):
+            m.d.sync += [burst[name].eq(cut[name]) for name in _OF_BURSTS]
+            m.d.sync += [
+                burst.origin.eq(origin),
+                burst.tag.eq(tag),
+                burst.op_last.eq(last & cut.last),
+            ]
+        return burst
 
     def _address(self, m: Module, burst: data.View, issue: Value) -> Queue:
         """The queue of addresses, of which `burst` is the next one when `issue`."""
@@ -198,13 +228,13 @@ class Writer(wiring.Component):
         ]
         return queue
 
-    def _pack(self, m: Module, packer: Packer, burst: data.View, origin: Value, issue: Value):
+    def _pack(self, m: Module, packer: Packer, burst: data.View, issue: Value):
         """The queue of what the packer makes, of which `burst` is the next one when `issue`."""
         m.submodules.packs = queue = Queue(PackBurst(self.config), depth=PACK_QUEUE)
         entry = queue.i.p
         m.d.comb += [
             queue.i.valid.eq(issue),
-            entry.origin.eq(origin),
+            entry.origin.eq(burst.origin),
             entry.first.eq(burst.address),
             entry.last.eq(burst.address[: len(entry.last)] + burst.bytes - 1),
             entry.beats_minus_1.eq(burst.beats_minus_1),

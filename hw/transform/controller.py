@@ -51,6 +51,7 @@ class TransformStep(data.StructLayout):
             "target": Placement(config),
             "target2": Placement(config),
             "last": 1,  # Of its operation.
+            "function": TransformOp(config).members["function"],
             "tag": unsigned(TAG_BITS if config.zero_scale_bits else 0),  # If it can be at fault.
         })
 
@@ -80,20 +81,24 @@ class TransformController(wiring.Component):
         Operations whose hazards have been resolved.
     steps : ``Out(stream.Signature(TransformStep(config)))``
         Steps, in order.
-    function : ``Out(4)``
-        Function of the step on offer.
+    begins : ``Out(1)``
+        The step on offer is the first one of its operation.
+    kept : ``Out(TransformOp(config))``
+        That operation.  Its slot is that of the row of the step on offer.
     """
 
     op: stream.Interface
     steps: stream.Interface
-    function: Signal
+    begins: Signal
+    kept: data.View
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
         super().__init__({
             "op": In(stream.Signature(TransformOp(config))),
             "steps": Out(stream.Signature(TransformStep(config))),
-            "function": Out(TransformOp(config).members["function"]),
+            "begins": Out(1),
+            "kept": Out(TransformOp(config)),
         })
 
     def elaborate(self, platform) -> Module:
@@ -102,7 +107,7 @@ class TransformController(wiring.Component):
         active, taken = Signal(), Signal()
         walk = Walk(self.config)
         traits = trait_signals(m, op.function, when=taken)
-        at, kept = walk.at, walk.kept
+        at = walk.at
 
         ends_block, ends_row, last = Signal(), Signal(), Signal()
         m.d.comb += [
@@ -112,12 +117,15 @@ class TransformController(wiring.Component):
             ends_row.eq(ends_block & at.final),
             last.eq(ends_row & (at.rows_left == 0)),
             self.steps.valid.eq(active),
-            self.function.eq(kept.function),
             self.op.ready.eq(~active | (ready & last)),
             taken.eq(self.op.valid & self.op.ready),
         ]
+        m.d.comb += [self.kept[name].eq(field) for name, field in vars(walk.kept).items()]
+        m.d.comb += self.kept.slot.eq(at.slot)
         with m.If(self.op.ready):
             m.d.sync += active.eq(self.op.valid)
+        with m.If(taken | ready):
+            m.d.sync += self.begins.eq(taken)
         with m.If(taken):
             m.d.sync += Assert((op.rows != 0) & (op.cols != 0), "a transform of nothing")
             walk.take(m, op)
@@ -154,6 +162,7 @@ class TransformController(wiring.Component):
             step.staged_row.eq(Mux(kept.staged & ~at.second, source, residual)),
             step.bias_row.eq(at.bias_row),
             step.last.eq(last),
+            step.function.eq(kept.function),
             step.tag.eq(kept.tag),
         ]
         turn = ~traits.paired | (at.second & (at.other | ~traits.rotates))

@@ -38,10 +38,14 @@ class Endings(wiring.Component):
         It is its operation's last.
     words : ``In(ArrayLayout(range(5), 2))``
         Words of its results.
+    coming : ``In(ArrayLayout(range(5), 2))``
+        Words of results of the step behind it.
+    moves : ``In(1)``
+        That one is on offer in the next cycle; else the same still is, if there is one.
     taken : ``In(ArrayLayout(1, 2))``
         A word is taken.
     fits : ``Out(1)``
-        There is room for `words`, and for an operation to end.
+        There is room for `words`, found out in the cycle before, and for an operation to end.
     done : ``Out(1)``
         An operation is over.
     idle : ``Out(1)``
@@ -51,6 +55,8 @@ class Endings(wiring.Component):
     accepted: Signal
     last: Signal
     words: data.View
+    coming: data.View
+    moves: Signal
     taken: data.View
     fits: Signal
     done: Signal
@@ -58,10 +64,13 @@ class Endings(wiring.Component):
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
+        words = data.ArrayLayout(range(ACC_BYTES + 1), PORTS)
         super().__init__({
             "accepted": In(1),
             "last": In(1),
-            "words": In(data.ArrayLayout(range(ACC_BYTES + 1), PORTS)),
+            "words": In(words),
+            "coming": In(words),
+            "moves": In(1),
             "taken": In(data.ArrayLayout(1, PORTS)),
             "fits": Out(1),
             "done": Out(1),
@@ -81,8 +90,10 @@ class Endings(wiring.Component):
             gone = Signal(COUNT_BITS, name=f"gone_{port}")
             total = Signal(COUNT_BITS, name=f"total_{port}")
             waiting = Signal(range(BUFFER_WORDS + 1), name=f"waiting_{port}")  # What is not gone.
+            left = Signal.like(waiting, name=f"waiting_{port}_next")
             added = Mux(self.accepted, self.words[port], 0)
-            m.d.sync += waiting.eq(waiting + added - self.taken[port])
+            m.d.comb += left.eq(waiting + added - self.taken[port])
+            m.d.sync += waiting.eq(left)
             m.d.comb += total.eq(promised + self.words[port])
             with m.If(self.accepted):
                 m.d.sync += promised.eq(total)
@@ -90,13 +101,16 @@ class Endings(wiring.Component):
                 m.d.sync += gone.eq(gone + 1)
             mark = marks(fifo.r_data)[port]
             now.append(total)
-            # Comparisons with constants, then a choice: a sum before them is on the longest path.
-            room = (waiting <= BUFFER_WORDS - words for words in range(ACC_BYTES + 1))
-            fits.append(Cat(room).bit_select(self.words[port], 1))
+            # Comparisons with constants, then choices: a sum more would make the path longer.
+            room = Cat(left <= BUFFER_WORDS - words for words in range(ACC_BYTES + 1))
+            kept, coming = (room.bit_select(words[port], 1) for words in (self.words, self.coming))
+            fits.append(Mux(self.moves, coming, kept))
             reached.append(~(gone + self.taken[port] - mark)[COUNT_BITS - 1])
         over = fifo.r_rdy & Cat(reached).all()
+        room = Signal()
+        m.d.sync += room.eq(Cat(fits).all())
         m.d.comb += [
-            self.fits.eq(Cat(fits).all() & (fifo.w_rdy | ~self.last)),
+            self.fits.eq(room & (fifo.w_rdy | ~self.last)),
             fifo.w_en.eq(self.accepted & self.last),
             fifo.w_data.eq(Cat(now)),
             fifo.r_en.eq(over),

@@ -60,9 +60,9 @@ class TransformOrder(wiring.Component):
     op : ``In(TransformOp(config))``
         The next operation.
     taken : ``In(1)``
-        It begins, in this cycle.
+        It begins, in this cycle: its first step is on offer from the next one on.
     accepted : ``In(1)``
-        A step goes on its way, of the operation that was taken last.
+        The step on offer goes on its way, of the operation that was taken last.
     last : ``In(1)``
         The last one of it.
     derived : ``In(1)``

@@ -21,6 +21,7 @@ from celosia.hw.transform.endings import Endings
 from celosia.hw.transform.order import TransformOrder
 from celosia.hw.transform.pace import Pace
 from celosia.hw.transform.reader import TransformReader
+from celosia.hw.transform.register import StepRegister
 from celosia.hw.transform.writer import BUFFER_WORDS, Placer, words_minus_1
 from celosia.hw.vector.lanes import Lanes
 from celosia.hw.vector.modes import Mode
@@ -57,17 +58,20 @@ class TransformPath(Sleeping):
 
     ::
 
-        TransformController ─► TransformReader ─► Lanes ─► Placer ─► scratchpad
-                                                    └─► Statistics (background: root, divider)
+        TransformController ─► StepRegister ─► TransformReader ─► Lanes ─► Placer ─► scratchpad
+                                                                    └─► Statistics (background:
+                                                                        root, divider)
 
     A step of n parts of a row is accepted in n cycles, while local memories grant its rows, its
     results have room, and the one before it is far enough ahead (`Pace`): a result of n words takes
-    n cycles.  The result of a whole row is there up to `in_flight` cycles later.
+    n cycles.  The result of a whole row is there up to `in_flight` cycles later.  What local
+    memories are asked for comes from registers: whether a step has to wait is known a cycle ahead.
 
-    The next operation is taken with the last step of the one before it, and its first step is
-    accepted in the next cycle: the lanes never know.  It waits only for what `TransformOrder` says;
-    that it does not read local rows before they are written is up to the user.  Operations end in
-    order.  The path sleeps while it has nothing to do, the lanes while they have.
+    The next operation is taken when the last step of the one before it goes into the register, and
+    its steps follow without a pause: the lanes never know.  The first of them waits only for what
+    `TransformOrder` says; that it does not read local rows before they are written is up to the
+    user.  Operations end in order.  The path sleeps while it has nothing to do, the lanes while
+    they have.
 
     Parameters
     ----------
@@ -145,12 +149,14 @@ class TransformPath(Sleeping):
     def build(self, m: Module, outer: Module) -> Value:
         config = self.config
         m.submodules.controller = controller = TransformController(config)
+        m.submodules.register = register = StepRegister(config)
         m.submodules.reader = reader = TransformReader(config)
         outer.submodules.lanes = lanes = Lanes(config)
         m.submodules.statistics = statistics = Statistics(config, memory_seed=self._seed)
         m.submodules.endings = endings = Endings(config)
 
-        connect(m, controller.steps, reader.steps)
+        connect(m, flipped(self.op), controller.op)
+        connect(m, register.o, reader.steps)
         connect(m, reader.accumulator, flipped(self.accumulator))
         connect(m, reader.scratchpad, flipped(self.scratchpad))
         connect(m, reader.maximum, statistics.maximum)
@@ -165,8 +171,8 @@ class TransformPath(Sleeping):
             statistics.sums_write.eq(lanes.sums_write),
         ]
         self._share_parameters(m, reader, lanes)
-        self._place(m, reader, controller, lanes, endings)
-        self._sequence(m, controller, reader, lanes, statistics, endings)
+        self._place(m, controller, reader, register, lanes, endings)
+        self._sequence(m, controller, register, lanes, statistics, endings)
 
         busy, lately = self.op.valid | ~self.idle, Signal()
         outer.d.sync += lately.eq(busy)
@@ -198,9 +204,10 @@ class TransformPath(Sleeping):
             lanes.bias.eq(self.parameters.data),
         ]
 
-    def _place(self, m: Module, reader, controller, lanes: Lanes, endings: Endings) -> None:
+    def _place(self, m: Module, controller, reader, register, lanes: Lanes, endings) -> None:
         """Give results their places, and hold steps whose results would find none."""
-        step, accepted = reader.steps.p, reader.steps.ready
+        step, coming, accepted = register.o.p, register.i.p, register.o.ready
+        moves = register.i.valid & register.i.ready
         one, short = Placement(self.config), bool(self.config.zero_scale_bits)
         layout = data.StructLayout({"one": one, "two": one, "last": unsigned(short)})
         m.submodules.places = fifo = SyncFIFOBuffered(width=layout.size, depth=BUFFER_WORDS + 1)
@@ -211,12 +218,13 @@ class TransformPath(Sleeping):
             fifo.r_en.eq(lanes.result),
             endings.accepted.eq(accepted),
             endings.last.eq(step.last),
+            endings.moves.eq(moves),
         ]
         if short:
             self._blame(m, step, accepted, lanes, place.last)
-        for half, (target, result, words) in enumerate((
-            (step.target, place.one, self.words),
-            (step.target2, place.two, self.words2),
+        for half, (target, later, result, words) in enumerate((
+            (step.target, coming.target, place.one, self.words),
+            (step.target2, coming.target2, place.two, self.words2),
         )):
             m.submodules[f"placer_{half}"] = placer = Placer(self.config, half=half)
             connect(m, placer.words, flipped(words))
@@ -225,20 +233,18 @@ class TransformPath(Sleeping):
                 placer.place.eq(result),
                 *(x.eq(y) for x, y in zip(placer.elements, lanes.elements, strict=True)),
                 endings.words[half].eq(_words(self.config, target)),
+                endings.coming[half].eq(_words(self.config, later)),
                 endings.taken[half].eq(words.valid & words.ready),
             ]
         m.submodules.pace = pace = Pace(self.config)
         m.d.comb += [
             pace.accepted.eq(accepted),
-            pace.last_part.eq(step.lane.last_part),
-            pace.whole.eq(step.lane.mode == Mode.MAXIMUM),
-            pace.scaled.eq(~step.lane.scaling.raw),
-            pace.rescaled.eq(~step.lane.scaling2.raw),
-            pace.result.eq(step.target.valid),
-            pace.last_word.eq(words_minus_1(self.config, step.target)),
+            _paced(self.config, pace.step, step),
+            _paced(self.config, pace.coming, coming),
+            pace.taken.eq(moves),
             reader.hold.eq(pace.entering | pace.early | pace.behind | ~endings.fits),
         ]
-        self._tell(m, reader, controller, pace, endings)
+        self._tell(m, controller, register, pace, endings)
 
     def _blame(
         self, m: Module, step: data.View, accepted: Value, lanes: Lanes, last: Value
@@ -258,46 +264,47 @@ class TransformPath(Sleeping):
             m.d.sync += begun.eq((begun | step.target.valid) & ~step.last)
         m.d.sync += Assert(~tags.i.valid | tags.i.ready, "more operations than wait or run at once")
 
-    def _tell(self, m: Module, reader, controller, pace: Pace, endings: Endings) -> None:
+    def _tell(self, m: Module, controller, register, pace: Pace, endings: Endings) -> None:
         """Drive `state` and `function`."""
-        accepted, function = reader.steps.ready, Signal.like(self.function, reset_less=True)
+        steps, function = register.o, Signal.like(self.function, reset_less=True)
+        accepted = steps.valid & steps.ready
         with m.If(accepted):
-            m.d.sync += function.eq(controller.function)
-        m.d.comb += self.function.eq(Mux(pace.entering, function, controller.function))
+            m.d.sync += function.eq(steps.p.function)
+        m.d.comb += self.function.eq(Mux(pace.entering, function, steps.p.function))
         with m.If(accepted | pace.entering):
             m.d.comb += self.state.eq(VectorState.STEP)
-        with m.Elif(reader.steps.valid):
+        with m.Elif(steps.valid):
             early = pace.early | pace.behind
             m.d.comb += self.state.eq(Mux(early, VectorState.WORDS, VectorState.BANK))
             with m.If(~early & ~endings.fits):
                 m.d.comb += self.state.eq(VectorState.ROOM)
-        with m.Elif(self.op.valid & ~self.op.ready):
+        with m.Elif(controller.steps.valid & ~register.i.valid):
             m.d.comb += self.state.eq(VectorState.ORDER)
         with m.Elif(self.idle):
             m.d.comb += self.state.eq(VectorState.IDLE)
         with m.Else():
             m.d.comb += self.state.eq(VectorState.STAGES)
 
-    def _sequence(self, m, controller, reader, lanes, statistics, endings: Endings) -> None:
+    def _sequence(self, m, controller, register, lanes, statistics, endings: Endings) -> None:
         """Begin operations, and tell of their ends."""
         m.submodules.order = order = TransformOrder(self.config)
         under_way = in_flight(self.config) + 1
         left = Signal(range(under_way + 1))  # Cycles until the lanes are empty.
-        accepted, last = reader.steps.ready, reader.steps.p.last
-        taken = self.op.valid & self.op.ready
-        lanes_busy = controller.steps.valid | (left != 0)
+        accepted, last = register.o.ready, register.o.p.last
+        lanes_busy = controller.steps.valid | register.o.valid | (left != 0)
+        waits = controller.begins & order.waits
         m.d.comb += [
-            order.op.eq(self.op.p),
-            order.taken.eq(taken),
+            order.op.eq(controller.kept),
+            order.taken.eq(register.i.valid & register.i.ready & controller.begins),
             order.accepted.eq(accepted),
             order.last.eq(last),
             order.derived.eq(statistics.derived),
             lanes.busy.eq(left != 0),
             lanes.constants.eq(order.constants),
             statistics.norm.eq(order.norm),
-            controller.op.valid.eq(self.op.valid & ~order.waits),
-            controller.op.p.eq(self.op.p),
-            self.op.ready.eq(controller.op.ready & ~order.waits),
+            register.i.valid.eq(controller.steps.valid & ~waits),
+            register.i.p.eq(controller.steps.p),
+            controller.steps.ready.eq(register.i.ready & ~waits),
             self.done.eq(endings.done),
             self.idle.eq(~lanes_busy & endings.idle & ~statistics.busy),
         ]
@@ -306,6 +313,19 @@ class TransformPath(Sleeping):
         with m.Elif(left != 0):
             m.d.sync += left.eq(left - 1)
         m.d.sync += self.reads_done.eq(accepted & last)
+
+
+def _paced(config: AcceleratorConfig, paced: data.View, step: data.View) -> Any:
+    """What `Pace` is told of `step`."""
+    fields = {
+        "last_part": step.lane.last_part,
+        "whole": step.lane.mode == Mode.MAXIMUM,
+        "scaled": ~step.lane.scaling.raw,
+        "rescaled": ~step.lane.scaling2.raw,
+        "result": step.target.valid,
+        "last_word": words_minus_1(config, step.target),
+    }
+    return [paced[name].eq(value) for name, value in fields.items()]
 
 
 def _words(config: AcceleratorConfig, place: data.View) -> Value:

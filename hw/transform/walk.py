@@ -22,7 +22,10 @@ _PARAMETERS = ("bias_row", "scale_row", "gamma_row")
 
 @dataclass(frozen=True)
 class Kept:
-    """What steps are made from: the fields of a `TransformOp` that are not counted along."""
+    """The fields of a `TransformOp` that are not counted along.
+
+    Steps are made from them, and whether the first one has to wait is found out of them.
+    """
 
     function: Signal
     staged: Signal
@@ -41,6 +44,7 @@ class Kept:
     scale2: Signal
     shift: Signal
     shift2: Signal
+    rows: Signal
     cols: Signal
     row: Signal
     stride: Signal
@@ -58,6 +62,8 @@ class Kept:
     visible: Signal
     causal: Signal
     diagonal: Signal
+    norm: Signal
+    constants: Signal
     tag: Signal
 
 

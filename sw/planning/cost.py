@@ -22,7 +22,7 @@ from celosia.sw.planning.traffic import Move, Traffic
 
 __all__ = ["Prediction", "predict_stage", "product_cycles"]
 
-START_CYCLES: Final = 18
+START_CYCLES: Final = 19
 """Cycles from the first command to the first read address and from the last byte to the first row,
 together."""
 SHARPNESS: Final = 25

@@ -15,6 +15,7 @@ from celosia.isa.latencies import (
     ROW_LATENCY,
     SQUARED_FACTS_CYCLES,
     SQUARED_FACTS_LATENCY,
+    STEP_LATENCY,
     STORE_LATENCY,
     lane_latency,
 )
@@ -225,7 +226,7 @@ class TransformUnit:
 
     def begin(self, begin: float, work: TransformWork) -> tuple[float, float]:
         """When the steps of a transform that could begin then do so, and end if none waits."""
-        begin = max(begin, self._taken)
+        begin = max(begin + STEP_LATENCY, self._taken)
         if work.facts or work.finishes:
             begin = max(begin, self._background.ready(work.slots))
         return begin, begin + 1 + work.cycles

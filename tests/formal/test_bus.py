@@ -111,6 +111,7 @@ def splitter(h: Harness) -> None:
         h.claim((left != 0) & (inner["left"] == left) & (inner["address"] == address[:64]))
         h.claim(inner["wrapped"] == address[64])
         h.claim((inner["chunk"] != 0) & (inner["chunk"] <= left))
+        h.claim(inner["final"] == (inner["chunk"] == left))
         h.claim((inner["chunk"] == left) | (inner["chunk"] == MAX_REQUEST_BYTES) | ~burst.first)
         h.claim((inner["chunk"] <= MAX_REQUEST_BYTES) & (left <= max(MAX_REQUEST_BYTES, most)))
         h.claim(address + left < (1 << 64) + MAX_REQUEST_BYTES)

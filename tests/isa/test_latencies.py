@@ -11,6 +11,7 @@ from celosia.hw.memory import read_port
 from celosia.hw.store.drain import BUFFER_WORDS, Drain
 from celosia.hw.store.path import StorePath
 from celosia.hw.transform import writer
+from celosia.hw.transform.register import StepRegister
 from celosia.hw.vector.background import Background
 from celosia.hw.vector.polynomial import Polynomial
 from celosia.hw.vector.scaler import Scaler
@@ -28,6 +29,7 @@ COMPONENTS = {
     "SCALER_LATENCY": Scaler.LATENCY,
     "SQUARED_FACTS_CYCLES": Background.SQUARED_CYCLES,
     "SQUARED_FACTS_LATENCY": Background.SQUARED_LATENCY,
+    "STEP_LATENCY": StepRegister.LATENCY,
     "STORE_LATENCY": StorePath.LATENCY,
     "TOKEN_LATENCY": Accelerator.TOKEN_LATENCY,
     "TRANSFORM_WORDS": writer.BUFFER_WORDS,

@@ -83,7 +83,7 @@ def test_a_memory_that_pauses_within_a_burst_has_no_bandwidth(pause):
     assert found == [*BEGIN, (LoadState.LATENCY, 3), *beats[:-1], END]
 
 
-@pytest.mark.parametrize("op", [load(cols=WHOLE_ROW), load(cols=8, space=Space.ACCUMULATOR)])
+@pytest.mark.parametrize("op", [load(cols=WHOLE_ROW), load(cols=16, space=Space.ACCUMULATOR)])
 def test_a_row_that_waits_for_its_bank_is_told_unless_a_beat_arrives(op):
     found = told(op, latency=4, bank_free_at=60)
     begin, waits = found[:4], [cycles for state, cycles in found if state is LoadState.BANK]

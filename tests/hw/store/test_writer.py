@@ -103,8 +103,8 @@ def test_latency_and_throughput_are_as_documented():
     bench = Bench(BASE, chain(10, size=64), 100)
     bursts = bench.memory.bursts
     beats = [cycle for burst in bursts for cycle in burst.beat_cycles]
-    # Its segment is offered in cycle 0 and cut in cycle 1, when its burst is issued.
-    assert bursts[0].offered == 2
+    # Its segment is offered in cycle 0 and cut in cycle 1, and its burst issued in cycle 2.
+    assert bursts[0].offered == 3
     assert beats == [bursts[0].offered + Writer.DATA_LATENCY + n for n in range(40)]
     assert bench.done[0] == bursts[0].beat_cycles[-1] + 3 + 1  # The memory's latency, and one.
 

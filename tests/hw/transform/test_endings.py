@@ -20,9 +20,9 @@ def test_an_operation_is_over_when_its_last_word_is_taken(seed):
     async def testbench(ctx):
         promised, gone, marks = [0, 0], [0, 0], []
         ended = operations = 0
+        words, last = [0, 0], False
+        await ctx.tick()
         for _ in range(1500):
-            words = [rng.choice([0, 1, 2, 4]), rng.choice([0, 0, 2])]
-            last = rng.random() < 0.1
             ctx.set(dut.words, words)
             ctx.set(dut.last, last)
             room = all(
@@ -35,11 +35,17 @@ def test_an_operation_is_over_when_its_last_word_is_taken(seed):
             taken = [gone[port] < promised[port] and rng.random() < 0.5 for port in range(2)]
             ctx.set(dut.accepted, accepted)
             ctx.set(dut.taken, taken)
+            coming = [rng.choice([0, 1, 2, 4]), rng.choice([0, 0, 2])]
+            ctx.set(dut.coming, coming)
+            ctx.set(dut.moves, accepted)
+            before, ends = words, last
+            if accepted:
+                words, last = coming, rng.random() < 0.1
             await ctx.tick()
             for port in range(2):
-                promised[port] += accepted * words[port]
+                promised[port] += accepted * before[port]
                 gone[port] += taken[port]
-            if accepted and last:
+            if accepted and ends:
                 marks.append(list(promised))
                 operations += 1
             if ctx.get(dut.done):

@@ -69,18 +69,24 @@ def accepted_at(dut: Pace, steps: list[Step]) -> tuple[list[int], int]:
     async def testbench(ctx):
         nonlocal entering
         cycle = 0
-        for step in steps:
-            for name, value in step.fields().items():
-                ctx.set(getattr(dut, name), value)
+        ctx.set(dut.coming, steps[0].fields())
+        ctx.set(dut.taken, 1)
+        await ctx.tick()
+        ctx.set(dut.taken, 0)
+        for step, behind in zip(steps, [*steps[1:], Step()], strict=True):
+            ctx.set(dut.step, step.fields())
+            ctx.set(dut.coming, behind.fields())
             while ctx.get(dut.entering) or ctx.get(dut.early) or ctx.get(dut.behind):
                 entering += ctx.get(dut.entering)
                 await ctx.tick()
                 cycle += 1
             ctx.set(dut.accepted, 1)
+            ctx.set(dut.taken, 1)
             accepted.append(cycle)
             await ctx.tick()
             cycle += 1
             ctx.set(dut.accepted, 0)
+            ctx.set(dut.taken, 0)
 
     simulate(dut, testbench)
     return accepted, entering

@@ -57,7 +57,7 @@ VECTORS = (
             ]
             * n
         ),
-        grows={"vector_stages": 45},
+        grows={"vector_stages": 46},
         knob=(3, 8),
     ),
     Case(

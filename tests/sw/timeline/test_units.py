@@ -130,4 +130,5 @@ def test_results_leave_the_lanes_part_by_part(scalings):
 
 def test_steps_are_as_far_apart_as_their_results_have_words():
     begin, end = TransformUnit().begin(0, work(cycles=500))
+    assert begin == 1  # A register is on the way.
     assert end - begin == 501
