@@ -70,7 +70,7 @@ FACTS_CYCLES: Final = 16
 """Cycles from one row to the next whose sums become facts, if no squares were counted."""
 SQUARED_FACTS_CYCLES: Final = 32
 """Cycles from one row to the next whose sums become facts, if squares were counted."""
-FACTS_LATENCY: Final = 16
+FACTS_LATENCY: Final = 17
 """Cycles from the sums of a row to its facts, if no squares were counted."""
-SQUARED_FACTS_LATENCY: Final = 62
+SQUARED_FACTS_LATENCY: Final = 63
 """Cycles from the sums of a row to its facts, if squares were counted."""

@@ -17,7 +17,7 @@ __all__ = ["ALIKE_ROWS", "FINISHING", "TransformOrder"]
 
 PARAMETERS_APART = 12
 """Cycles after which what a step reads early, biases 2 cycles before it enters the lanes and scales
-2 after, cannot meet gammas and betas of a step of one part before it, 11 and 12 after; nor can
+2 after, cannot meet gammas and betas of a step of one part before it, 10 and 12 after; nor can
 these meet scales of results, 18 after."""
 CONSTANTS_USED = TransformReader.LATENCY + Scaler.LATENCY + 11
 """Cycles from a step of one part that is accepted until it has used the last constant."""

@@ -1,16 +1,18 @@
-"""Stages 13 to 16 of `Polynomial`: a second product, what is added to it, a shift, saturation."""
+"""Stages 12 to 16 of `Polynomial`: a second product, what is added to it, a shift, saturation."""
 
-from amaranth import Array, Mux, Value
+from collections.abc import Mapping
+
+from amaranth import Array, Cat, Const, Mux, Value
 
 from celosia.hw.lib.stages import Line, Stages
-from celosia.hw.vector.modes import Plus, chooses
+from celosia.hw.vector.modes import Plus, Times, chooses
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import ElementType
 
 __all__ = ["BETA_STAGE", "GAMMA_STAGE", "Affines"]
 
-GAMMA_STAGE = 13
-"""The stage in which gammas are read, and multiply; so do sigmoids and what was kept."""
+GAMMA_STAGE = 12
+"""The stage in which gammas are read."""
 BETA_STAGE = 14
 """The stage in which betas are read."""
 
@@ -39,7 +41,7 @@ class Affines:
         """`controls` are `ModeBits`, `requests` a `PolynomialRequest`, `parts` those of a row."""
         self._stages = stages
         self._controls = controls
-        self._part = parts[GAMMA_STAGE]
+        self._part = parts[BETA_STAGE - 1]
         self._lanes = config.lanes
         self._keeping = [
             stages.branch(
@@ -48,36 +50,45 @@ class Affines:
             for number in range(config.row_parts)
         ]
         # Both halves of the lanes, or all if a part is within one half of a row.
-        last = requests[12]
+        last = requests[11]
         lower, upper = (last.shift, last.kind), (last.shift2, last.kind2)
         chosen = {"lower": lower, "upper": upper}
         if config.row_parts > 1:
-            both = (Mux(parts[12][-1], high, low) for low, high in zip(lower, upper, strict=True))
+            both = (Mux(parts[11][-1], high, low) for low, high in zip(lower, upper, strict=True))
             chosen = {"both": tuple(both)}
-        plus = controls[12].plus
-        adds = stages.line("adds", plus.beta | plus.product, 12)
+        plus = controls[11].plus
+        adds = stages.line("adds", plus.beta | plus.product, 11)
         self._halves = [
             _Half(stages.part(name), adds, shift, kind) for name, (shift, kind) in chosen.items()
         ]
 
-    def result(self, lane: int, result: Value, sigmoid: Value, gamma: Value, beta: Value) -> Value:
-        """What stage 16 leaves of the `result` and the `sigmoid` of stage 12.
+    def factors(
+        self, lane: int, result: Value, lefts: Mapping[Times, Value], gamma: Value
+    ) -> tuple[Value, Value]:
+        """Stage 12: one of `lefts`, of 18 bits, and of 32 bits the `result`, for what counts.
 
-        `gamma` is there in stage 13, `beta` in stage 14.
+        The first one multiplies the lower half of the second, which is `gamma` with NORMALIZE.
         """
-        # Stage 13: what is normalized times gamma, or the sigmoid or what was kept times the
-        # element.  What is kept was the upper half.
-        at = self._controls[12].times
-        kept = result[HALF_BITS:].as_signed()
-        kept = Mux(at.less, ~kept, kept)
-        left = Mux(at.gamma, result[:LEFT_BITS].as_signed(), Mux(at.sigmoid, sigmoid, kept))
-        right = Mux(at.gamma, gamma, result)[:HALF_BITS].as_signed()
-        # Less a product is (~kept + 1) * element.
-        product = left[:LEFT_BITS].as_signed() * right + Mux(at.less, right, 0)
-        scaled = Mux(at.nothing, result, product[:SCALED_BITS].as_signed())
-        scaled = self._stages.part(lane).register(GAMMA_STAGE, "scaled", scaled)
+        register, at = self._stages.part(lane).register, self._controls[11].times
+        left: Value = Const(0)
+        for choice, value in lefts.items():
+            left = Mux(at[choice.name.lower()], value, left)
+        lower = Mux(at.gamma, gamma, result)[:HALF_BITS]
+        result = Cat(lower, result[HALF_BITS:]).as_signed()
+        left = register(12, "left", left[:LEFT_BITS].as_signed())
+        return left, register(12, "result", result)
 
+    def result(self, lane: int, factors: tuple[Value, Value], beta: Value) -> Value:
+        """What stage 16 leaves of the `factors` of stage 12; `beta` is there in stage 14."""
         half = self._halves[lane * len(self._halves) // self._lanes]
+
+        # Stage 13: multiply, and add what rounds.
+        left, right = factors
+        product = left * right[:HALF_BITS].as_signed()
+        rounded = (product + half.rounds)[:SCALED_BITS].as_signed()
+        scaled = Mux(self._controls[12].times.nothing, right, rounded)
+        scaled = self._stages.part(lane).register(13, "scaled", scaled)
+
         return half.result(lane, scaled, self._added(lane, scaled, beta))
 
     def _added(self, lane: int, scaled: Value, beta: Value) -> Value:
@@ -86,23 +97,23 @@ class Affines:
         products = Array(
             each.part(lane).held(BETA_STAGE, "product", kept) for each in self._keeping
         )
-        return Mux(self._controls[GAMMA_STAGE].plus.product, products[self._part], beta)
+        return Mux(self._controls[13].plus.product, products[self._part], beta)
 
 
 class _Half:
     """What half of the lanes share, and the stages of one; what adds nothing just passes.
 
-    It is not shifted, and not saturated.
+    It is not shifted, and not saturated.  `rounds` is what stage 13 adds before that shift.
     """
 
     def __init__(self, stages: Stages, adds: Line, shift: Value, kind: Value):
-        """`shift` and `kind`, an `ElementType`, as stage 12 leaves them."""
+        """`shift` and `kind`, an `ElementType`, as stage 11 leaves them."""
         self._stages = stages
         self._adds = adds
-        shift = Mux(adds[12], shift, 0)
-        self._half = stages.register(13, "half", (Value.cast(1) << shift >> 1)[:31])
-        self._shift = stages.line("shift", shift, 12)
-        narrow = stages.line("narrow", kind == ElementType.INT8, 12)
+        shift = Mux(adds[11], shift, 0)
+        self.rounds = stages.register(12, "half", (Value.cast(1) << shift >> 1)[:31])
+        self._shift = stages.line("shift", shift, 11)
+        narrow = stages.line("narrow", kind == ElementType.INT8, 11)
         self._bound = stages.register(15, "bound", Mux(narrow[14], INT8_BOUND, INT16_BOUND))
 
     def result(self, lane: int, scaled: Value, added: Value) -> Value:
@@ -110,8 +121,7 @@ class _Half:
         stages, adds = self._stages.part(lane), self._adds
 
         # Stage 14: add.
-        total = scaled + Mux(adds[13], added, 0) + self._half
-        total = stages.register(14, "sum", total)
+        total = stages.register(14, "sum", scaled + Mux(adds[13], added, 0))
 
         # Stage 15: scale.
         shifted = stages.register(15, "shifted", total >> self._shift[14])

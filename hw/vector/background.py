@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from amaranth import Const, Module, Mux, Signal, Value
+from amaranth import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, enum, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -63,8 +63,8 @@ class Background(wiring.Component):
 
     Everything is done with one divider and one root, whose works overlap: a row without squares
     takes `CYCLES` cycles, one with squares `SQUARED_CYCLES`, if rows follow each other; one alone
-    has its reciprocal `LATENCY` or `SQUARED_LATENCY` cycles after its job was accepted.  The facts
-    of rows of one kind come in the order of their jobs.
+    has its reciprocal `LATENCY` or `SQUARED_LATENCY` cycles after its job is on offer, and the job
+    is accepted one cycle after.  The facts of rows of one kind come in the order of their jobs.
 
     Parameters
     ----------
@@ -88,8 +88,8 @@ class Background(wiring.Component):
 
     CYCLES = Divider.LATENCY
     SQUARED_CYCLES = 2 * Divider.LATENCY
-    LATENCY = Divider.LATENCY
-    SQUARED_LATENCY = 2 * Divider.LATENCY + 5 + Root.LATENCY
+    LATENCY = 1 + Divider.LATENCY
+    SQUARED_LATENCY = 1 + 2 * Divider.LATENCY + 5 + Root.LATENCY
 
     job: stream.Interface
     norm: data.View
@@ -118,6 +118,8 @@ class Background(wiring.Component):
         negative = Signal(reset_less=True)
 
         job, under_way = self.job.p, Signal(range(ROWS_UNDER_WAY + 1))
+        # What is divided for a job, or by what, while it stands: its sums come out of a memory.
+        prepared, operand = Signal(), Signal(signed(DIVISOR_BITS + 1), reset_less=True)
         # A row begins: the first division of one with squares, or the only one.  It ends: by the
         # root, which goes first.
         begins, ends = Signal(), Signal()
@@ -125,21 +127,24 @@ class Background(wiring.Component):
         m.d.comb += [
             ends.eq(root.o.valid & divider.request.ready),
             root.o.ready.eq(ends),
-            self.job.ready.eq(divider.request.ready & ~root.o.valid & may_begin),
+            self.job.ready.eq(prepared & divider.request.ready & ~root.o.valid & may_begin),
             begins.eq(self.job.valid & self.job.ready),
             divider.request.valid.eq(begins | ends),
             self.busy.eq(~divider.request.ready | divider.done | (under_way != 0)),
         ]
-        rounded = job.sums.total + (self.norm.channels >> 1)  # Its sign is that of the mean.
-        _divide(m, divider.request.p, root.o, job, rounded, self.norm.channels)
+        _divide(m, divider.request.p, root.o, (job.squared, operand), self.norm.channels)
 
         found = divider.done & (purpose == _Purpose.MEAN)
         mean = Mux(negative, ~divider.quotient, divider.quotient)
         mean = Mux(self.norm.rms, 0, mean)[:MEAN_BITS].as_signed()
         stages = Stages(m, found, 5, free=isinstance(platform, Wakeful))
         root_slot = self._take_root(m, stages, row, mean, root.i)
+        m.d.sync += [
+            prepared.eq(self.job.valid & ~begins),
+            operand.eq(_operand(job, self.norm.channels)),
+        ]
         with m.If(begins):
-            m.d.sync += [purpose.eq(job.squared), row.slot.eq(job.slot), negative.eq(rounded[-1])]
+            m.d.sync += [purpose.eq(job.squared), row.slot.eq(job.slot), negative.eq(operand[-1])]
             m.d.sync += [
                 row.sums.total.eq(job.sums.total),
                 row.sums.squares.eq(job.sums.squares),
@@ -192,29 +197,35 @@ class Background(wiring.Component):
         return root_slot
 
 
+def _operand(job: data.View, channels: Value) -> Value:
+    """The total of a `job`: with squares plus half of the `channels`, else as 1 at least."""
+    total = job.sums.total
+    rounded = wide_sum(total, channels >> 1, bits=DIVISOR_BITS + 1)
+    return Mux(job.squared, rounded, Cat(total[0] | (total == 0), total[1:]))
+
+
 def _divide(
     m: Module,
     division: data.View,
     root: stream.Interface,
-    job: data.View,
-    rounded: Value,
+    job: tuple[Value, Value],
     channels: Value,
 ) -> None:
-    """What to divide: for a root, else for `job`."""
-    one = Const(1, DIVISOR_BITS)
-    unsigned_total = job.sums.total.as_unsigned()
-    size = Mux(rounded[-1], ~rounded, rounded)[:DIVISOR_BITS]
+    """What to divide: for a root, else for a job: whether it has squares, and its operand."""
+    squared, operand = job
     with m.If(root.valid):
         # 2^31, by a root of at least 1.
         m.d.comb += [
             division.dividend.eq(1 << DIVISOR_BITS - 1),
-            division.divisor.eq(Mux(root.p == 0, one, root.p)),
+            division.divisor.eq(Mux(root.p == 0, Const(1, DIVISOR_BITS), root.p)),
         ]
-    with m.Elif(job.squared):
+    with m.Elif(squared):
+        # The sign of what is divided is that of the mean.
+        size = Mux(operand[-1], ~operand, operand)[:DIVISOR_BITS]
         m.d.comb += [division.dividend.eq(size), division.divisor.eq(channels)]
     with m.Else():
         # 2^32, by at least 1.
         m.d.comb += [
-            division.carry.eq(unsigned_total > 1),
-            division.divisor.eq(Mux(unsigned_total == 0, one, unsigned_total)),
+            division.carry.eq(operand[1:].any()),
+            division.divisor.eq(operand),
         ]

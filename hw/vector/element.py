@@ -51,14 +51,14 @@ class Elements:
 
         # Stage 1: put both together.
         at = self._controls[0].element
-        total = Mux(at.sum, row + kept, row)[:ELEMENT_BITS]
+        total = Mux(at.sum, low_half + kept, row)[:ELEMENT_BITS]
         total = Mux(at.pair, Cat(low_half, kept), total).as_signed()
         total = stages.register(1, "sum", total)
 
-        # Stage 2: saturate.
-        at = self._controls[1].element
-        low = at.sum & (total < -INT16_BOUND)
-        high = at.sum & (total >= INT16_BOUND)
+        # Stage 2: saturate a sum of two int16.
+        at, number = self._controls[1].element, total[: HALF_BITS + 1].as_signed()
+        low = at.sum & (number < -INT16_BOUND)
+        high = at.sum & (number >= INT16_BOUND)
         element = Mux(low, -INT16_BOUND, Mux(high, INT16_BOUND - 1, total))
         element = stages.register(2, "element", element[:ELEMENT_BITS].as_signed())
         return stages.line("element", element, 2)

@@ -47,7 +47,7 @@ class Lanes(Sleeping):
     2                         ``scales`` asks, for scales of columns before the mode.
     2 + log4(``dim``)         ``maximum_write``, at the end of a row with MAXIMUM.
     c                         ``facts`` asks, if the mode needs those of the row.
-    c + 10, c + 11            ``gamma`` and ``beta`` ask, with NORMALIZE.
+    c + 9, c + 11             ``gamma`` and ``beta`` ask, with NORMALIZE.
     c + 10 + log4(``lanes``)  ``sums`` asks, if a row begins that is counted and does not start
                               afresh.
     c + 13 + log4(``lanes``)  ``sums_write``, at the end of a row that is counted.

@@ -84,7 +84,7 @@ class Factor(Enum):
 
 
 class Left(Enum):
-    """Stages 9 and 10: what is multiplied."""
+    """Stages 8 to 10: what is multiplied."""
 
     NOTHING = "-"
     ELEMENT = "x"
@@ -95,7 +95,7 @@ class Left(Enum):
 
 
 class Right(Enum):
-    """Stages 9 and 10: by what it is multiplied."""
+    """Stages 8 to 10: by what it is multiplied."""
 
     NOTHING = "-"
     RECIPROCAL = "reciprocal"
@@ -118,7 +118,7 @@ class Result(Enum):
 
 
 class Times(Enum):
-    """Stage 13: by what the result is multiplied."""
+    """Stages 12 and 13: by what the result is multiplied."""
 
     NOTHING = "-"
     GAMMA = "gamma"

@@ -1,4 +1,18 @@
-"""What a lane computes between its two scalers."""
+"""What a lane computes between its two scalers, in stages.
+
+========  =========================================================================================
+stages    file
+========  =========================================================================================
+1, 2      `element`: x, alone or with what was kept of an earlier row.
+1 to 8    `quadratic`: a curve of it, the first factor of most products.
+8 to 12   `wide_product`: two factors are chosen, multiplied by halves (9), added (10), rounded (11)
+          and cut (12).
+8 to 11   `sigmoid`: SiLU's table, by the same product.
+12 to 16  `affine`: two factors are chosen, multiplied (13), added to (14), shifted and saturated.
+========  =========================================================================================
+
+What each mode does in them is the table of `modes`.
+"""
 
 from amaranth import Module, Signal, signed, unsigned
 from amaranth.lib import data, wiring
@@ -14,7 +28,7 @@ from celosia.hw.memory.read_port import (
 )
 from celosia.hw.vector.affine import BETA_STAGE, GAMMA_STAGE, Affines
 from celosia.hw.vector.element import Elements
-from celosia.hw.vector.modes import Element, ModeBits, bits_of, chooses
+from celosia.hw.vector.modes import Element, ModeBits, Times, bits_of, chooses
 from celosia.hw.vector.parts import parameter_part, part_shape
 from celosia.hw.vector.quadratic import Quadratic
 from celosia.hw.vector.scaler import ELEMENT_BITS
@@ -29,6 +43,8 @@ __all__ = ["COUNTED_BITS", "SQUARE_BITS", "Polynomial"]
 COUNTED_BITS = 17
 """Width of what counts in a sum, in bits, signed: an exponent or an int16."""
 SQUARE_BITS = 31
+HALF_BITS = 16
+"""Width of half an element, whose upper one may be what was kept, in bits."""
 FACTS_STAGE = 3
 """The stage in which a row's mean and reciprocal are read."""
 
@@ -142,21 +158,28 @@ class Polynomial(wiring.Component):
         elements = Elements(stages, controls, self.request.mode, self.part, config)
         quadratic = Quadratic(stages, controls, self.visible, self.constants, reciprocal)
         product = WideProduct(
-            stages, controls, requests, (mean[8], reciprocal[8]), self.constants.exponent.unit
+            stages, controls, requests, (mean[7], reciprocal[7]), self.constants.exponent.unit
         )
         sigmoid = Sigmoid(stages)
         affines = Affines(stages, controls, requests, parts, config)
         for lane, (row, score) in enumerate(zip(self.row, scores, strict=True)):
             element = elements.line(lane, row)
-            factor, carried = quadratic.factor(lane, score, reference, element)
-            fall = sigmoid.operands(factor)
-            result, square, fallen = product.result(lane, factor, carried, fall)
-            share = sigmoid.factor(lane, factor, carried[-1], fallen)
-            gamma, beta = self.gamma.data[lane], self.beta.data[lane]
+            factor, rest = quadratic.factor(lane, score, reference, element)
+            own = stages.part(lane)
+            carried = own.line("carried", own.register(8, "carried", rest), 8)
+            halves = product.halves(lane, factor, rest, sigmoid.operands(factor))
+            share = sigmoid.factor(lane, factor, halves[0], carried)
+            result, normalized, square = product.rounded(lane, halves, carried)
+            kept = carried[11][HALF_BITS:].as_signed()
+            lefts = {
+                Times.GAMMA: normalized, Times.SIGMOID: share,
+                Times.KEPT: kept, Times.LESS: -kept,
+            }  # fmt: skip
+            factors = affines.factors(lane, result, lefts, self.gamma.data[lane])
             m.d.comb += [
-                self.counted[lane].eq(result),
+                self.counted[lane].eq(factors[1]),
                 self.squares[lane].eq(square),
-                self.elements[lane].eq(affines.result(lane, result, share, gamma, beta)),
+                self.elements[lane].eq(affines.result(lane, factors, self.beta.data[lane])),
             ]
         return m
 
@@ -169,14 +192,13 @@ class Polynomial(wiring.Component):
             self.facts.valid.eq(stages.valid[asked] & controls[asked].right.reciprocal),
             self.facts.row.eq(requests[asked].slot),
         ]
-        asked = BETA_STAGE - 1 - LOCAL_READ_LATENCY
-        gamma_row = requests[asked - 1].gamma_row
-        beta_row = stages.register(asked, "beta_row", (gamma_row + 1)[: len(gamma_row)])
-        for port, stage, row in (
-            (self.gamma, GAMMA_STAGE, gamma_row),
-            (self.beta, BETA_STAGE, beta_row),
+        gamma, beta = (stage - 1 - LOCAL_READ_LATENCY for stage in (GAMMA_STAGE, BETA_STAGE))
+        row_before = requests[beta - 1].gamma_row
+        beta_row = stages.register(beta, "beta_row", (row_before + 1)[: len(row_before)])
+        for port, asked, row in (
+            (self.gamma, gamma, requests[gamma].gamma_row),
+            (self.beta, beta, beta_row),
         ):
-            asked = stage - 1 - LOCAL_READ_LATENCY
             m.d.comb += [
                 port.valid.eq(stages.valid[asked] & controls[asked].plus.beta),
                 port.row.eq(parameter_part(self.config, row, parts[asked])),

@@ -64,7 +64,7 @@ class Quadratic:
         `element` and `reference` are scores, or `element` is int16; `carried` is the element of
         each stage, for curves and CONTEXT.  The factor is unsigned, of 16 bits.  The second result
         is `carried`.  With CONTEXT, the factor is the lower half of `carried`, and the upper half
-        times the reciprocal takes its place.
+        times the reciprocal takes its place.  Stage 8 goes on with both.
         """
         register, at = self._stages.part(lane).register, self._at
         exponential, gelu = self._exponential, self._gelu
@@ -129,6 +129,5 @@ class Quadratic:
         hidden = at(7).exponent & ~self._visible[7][lane]
         factor = Mux(hidden, 0, total >> shift)
         factor = Mux(at(7).half, carried[7][:HALF_BITS], factor)
-        factor = register(8, "factor", factor[:FACTOR_BITS])
         element = Mux(at(7).half, total, carried[7])[: len(carried[7])].as_signed()
-        return factor, register(8, "carried", element)
+        return factor[:FACTOR_BITS], element

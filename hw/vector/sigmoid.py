@@ -1,11 +1,11 @@
-"""Stages 9 to 12 of `Polynomial` with SILU: the sigmoid, from the exponential of a magnitude.
+"""Stages 8 to 11 of `Polynomial` with SILU: the sigmoid, from the exponential of a magnitude.
 
 What it multiplies, the wide multiplier does.
 """
 
 from amaranth import Array, Const, Mux, Value
 
-from celosia.hw.lib.stages import Stages
+from celosia.hw.lib.stages import Line, Stages
 from celosia.isa.numerics.activation import SIGMOID_ONE, SIGMOID_STEP_BITS, SIGMOIDS
 
 __all__ = ["SIGMOID_BITS", "Sigmoid"]
@@ -26,34 +26,34 @@ class Sigmoid:
         )
 
     def operands(self, exponent: Value) -> tuple[Value, Value]:
-        """Stage 9: what is multiplied, for an exponential of 16 bits, unsigned.
+        """Stage 8: what is multiplied, for an exponential of 16 bits, unsigned.
 
         How far the table falls to its next number, and the share of that.
         """
         entry = self._entry(exponent)
         return entry[SIGMOID_BITS:], exponent[:SIGMOID_STEP_BITS]
 
-    def factor(self, lane: int, exponent: Value, negative: Value, product: Value) -> Value:
+    def factor(self, lane: int, exponent: Value, product: Value, carried: Line) -> Value:
         """The sigmoid of an element from the exponential of minus its magnitude.
 
-        Stage 8 leaves both that and whether the element is `negative`, stage 10 the `product` of
-        the `operands`.  The result is unsigned, of `SIGMOID_BITS` bits.
+        Stage 8 begins with the `exponent`, and stage 9 leaves the `product` of the `operands`; the
+        element itself is `carried`.  The result is unsigned, of `SIGMOID_BITS` bits, as stage 11
+        leaves it.
         """
-        stages = self._stages.part(lane)
-        register, below = stages.register, stages.line("below", negative, 8)
+        register = self._stages.part(lane).register
 
-        # Stage 9: look up.
-        left = register(9, "left", self._entry(exponent)[:SIGMOID_BITS])
-        left = register(10, "left", left)
+        # Stage 8: look up.
+        left = register(8, "sigmoid", self._entry(exponent)[:SIGMOID_BITS])
+        left = register(9, "sigmoid", left)
 
-        # Stage 11: subtract, rounded half up.
+        # Stage 10: subtract, rounded half up.
         fall = product[: FALL_BITS + SIGMOID_STEP_BITS]
         fallen = (fall + (1 << SIGMOID_STEP_BITS - 1)) >> SIGMOID_STEP_BITS
-        sigmoid = register(11, "sigmoid", (left - fallen)[:SIGMOID_BITS])
+        sigmoid = register(10, "sigmoid", (left - fallen)[:SIGMOID_BITS])
 
-        # Stage 12: the other side of 0.
-        sigmoid = Mux(below[11], SIGMOID_ONE - sigmoid, sigmoid)
-        return register(12, "sigmoid", sigmoid[:SIGMOID_BITS])
+        # Stage 11: the other side of 0.
+        sigmoid = Mux(carried[10][-1], SIGMOID_ONE - sigmoid, sigmoid)
+        return register(11, "sigmoid", sigmoid[:SIGMOID_BITS])
 
     def _entry(self, exponent: Value) -> Value:
         return Value.cast(self._table[exponent[SIGMOID_STEP_BITS:]])

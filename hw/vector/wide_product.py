@@ -1,11 +1,17 @@
-"""Stages 9 to 12 of `Polynomial`: the one wide multiplier of a lane, and rounding behind it.
+"""Stages 8 to 12 of `Polynomial`: the one wide product of a lane, and rounding behind it.
 
-It is 18 x 32 bits; the context's elements have 32, whose upper half `Quadratic` multiplies.
+It has 18 x 32 bits, in two halves of 18 x 16 that are added in a stage of their own: no stage takes
+much longer than a multiply-add of the array.  The context's elements have 32 bits, whose upper half
+`Quadratic` multiplies.
 """
+
+from functools import reduce
+from operator import or_
 
 from amaranth import Cat, Const, Mux, Value
 
 from celosia.hw.lib.stages import Line, Stages
+from celosia.hw.lib.wide import wide_sum
 from celosia.isa.encoding import ElementType
 
 __all__ = ["WideProduct"]
@@ -15,6 +21,8 @@ LEFT_BITS = 18
 HALF_BITS = 16
 PRODUCT_BITS = 48
 """All that any mode wants of a product."""
+SIZE_BITS = 17
+"""Width of what may be squared, in bits, signed."""
 
 NUMERATOR_SHIFT, NUMERATOR_MAX = 24, 255
 PROBABILITY_SHIFT = 32
@@ -23,11 +31,11 @@ NORMALIZED_SHIFT, NORMALIZED_BITS = 15, 18
 
 TOPS = {ElementType.UINT8: 8, ElementType.INT8: 7, ElementType.INT16: 15}
 """A probability of 1 is ``2**bits - 1``."""
-TOTAL_BITS = PRODUCT_BITS + max(TOPS.values()) + 1
+TOTAL_BITS = PRODUCT_BITS + max(TOPS.values())
 
 
 class WideProduct:
-    """What the lanes share, and the stages of one.  Stage 9 takes the row's facts and `unit`."""
+    """What the lanes share, and the stages of one.  Stage 8 takes the row's facts and `unit`."""
 
     def __init__(
         self,
@@ -43,73 +51,87 @@ class WideProduct:
         """
         self._stages = stages
         self._controls = controls
-        self._requests = requests
         self._mean, self._reciprocal = facts
         self._unit = unit
         at = controls[9].result
         half: Value = Mux(at.numerator, 1 << NUMERATOR_SHIFT - 1, 0)
-        half = Mux(at.probability, 1 << PROBABILITY_SHIFT - 1, half)
         half = Mux(at.normalized, 1 << NORMALIZED_SHIFT - 1, half)
-        self._half = stages.register(10, "half", half[:PROBABILITY_SHIFT])
-        top: Value = Mux(at.numerator, NUMERATOR_MAX, 0)
-        for kind, bits in TOPS.items():
-            top = Mux(at.probability & (requests[9].kind == kind), (1 << bits) - 1, top)
-        tops = stages.line("top", stages.register(10, "top", top), 10)
-        self._top = tops[11]
+        self._half = stages.register(10, "half", half[:NUMERATOR_SHIFT])
+        # Whether 1 is the number of so many bits; of what is no probability, 0 bits.
+        ones = {0: ~at.probability} | {
+            bits: at.probability & (requests[9].kind == kind) for kind, bits in TOPS.items()
+        }
+        self._ones = {bits: stages.register(10, f"one_{bits}", one) for bits, one in ones.items()}
+        top: Value = Mux(controls[10].result.numerator, NUMERATOR_MAX, 0)
+        for bits, one in self._ones.items():
+            top |= Mux(one, (1 << bits) - 1, 0)
+        self._top = stages.register(11, "top", top)
 
-    def result(
+    def halves(
         self, lane: int, factor: Value, element: Value, others: tuple[Value, Value]
-    ) -> tuple[Value, Value, Value]:
-        """What the mode makes of `factor` or `element`, and the square of a counted element.
+    ) -> tuple[Value, Value]:
+        """Stages 8 and 9: the product of two of these by the halves of the second one, as 9 leaves.
 
-        With CONTEXT, `factor` is the lower half of the element, and `element` is the product of
-        its upper half.  With SILU, `others` are multiplied, and their product, as stage 10 leaves
-        it, is the third result.
+        With SILU, `others` are multiplied, and the lower half is all of their product.
         """
-        stages = self._stages.part(lane)
-        product = self._product(stages, factor, element, others)
-        carried = stages.line("carried", element, 8)
+        register = self._stages.part(lane).register
 
-        # Stage 11: add what rounds.  The number that stands for 1 is a power of two less 1.
-        at, scaled = self._controls[10].result, product
-        for kind, bits in TOPS.items():
-            chosen = at.probability & (self._requests[10].kind == kind)
-            scaled = Mux(chosen, product << bits, scaled)
-        upper = Cat(Const(1 << CONTEXT_SHIFT - 1, HALF_BITS), carried[10])
-        total = scaled - Mux(at.probability, product, 0) + Mux(at.context, upper, self._half)
-        total = stages.register(11, "total", total[:TOTAL_BITS])
-
-        # Stage 12: cut, and saturate what must not exceed 1.
-        at = self._controls[11].result
-        one: Value = Mux(at.numerator, total[NUMERATOR_SHIFT:], total[PROBABILITY_SHIFT:])
-        one = Mux(one > self._top, self._top, one)
-        normalized = total[NORMALIZED_SHIFT:][:NORMALIZED_BITS].as_signed()
-        chosen = Mux(at.normalized, normalized, total[:FACTOR_BITS].as_signed())
-        chosen = Mux(at.context, total[CONTEXT_SHIFT:PRODUCT_BITS].as_signed(), chosen)
-        chosen = Mux(at.numerator | at.probability, one, chosen)
-        chosen = Mux(at.carried, carried[11], chosen)
-        result = stages.register(12, "result", chosen[:FACTOR_BITS].as_signed())
-        return result, stages.register(12, "square", total[: FACTOR_BITS - 1]), product
-
-    def _product(
-        self, stages: Stages, factor: Value, element: Value, others: tuple[Value, Value]
-    ) -> Value:
-        """Stages 9 and 10."""
-        # Stage 9: two factors; those of a square are both positive.
-        size = Mux(element[-1], -element, element)
-        at = self._controls[8].left
+        # Stage 8: two factors; those of a square are both positive.
+        number = element[:SIZE_BITS].as_signed()
+        size = Mux(number[-1], -number, number)
+        at = self._controls[7].left
         left: Value = Mux(at.size, size, element)
         left = Mux(at.distance, element - self._mean, left)
         left = Mux(at.factor, factor, left)
         left = Mux(at.fall, others[0], left)[:LEFT_BITS].as_signed()
-        at = self._controls[8].right
-        right: Value = Mux(at.factor, factor, self._reciprocal)
-        right = Mux(at.size, size, right)
+        at = self._controls[7].right
+        right: Value = Mux(at.size, size, self._reciprocal)
         right = Mux(at.unit, self._unit, right)
         right = Mux(at.one, 1, right)
+        right = Mux(at.factor, factor, right)
         right = Mux(at.share, others[1], right)
-        left = stages.register(9, "left", left)
-        right = stages.register(9, "right", right[:FACTOR_BITS])
+        left = register(8, "left", left)
+        right = register(8, "right", right[:FACTOR_BITS])
 
-        # Stage 10: multiply.
-        return stages.register(10, "product", (left * right)[:PRODUCT_BITS])
+        # Stage 9: multiply.
+        low, high = left * right[:HALF_BITS], left * right[HALF_BITS:]
+        return (
+            register(9, "product_low", low),
+            register(9, "product_high", high[: PRODUCT_BITS - HALF_BITS]),
+        )
+
+    def rounded(
+        self, lane: int, halves: tuple[Value, Value], carried: Line
+    ) -> tuple[Value, Value, Value]:
+        """Stages 10 to 12: what the mode makes of a product or of the element that is `carried`.
+
+        With CONTEXT, the product is that of the lower half of an element, and `carried` has that of
+        its upper half.  The results are that, the same with NORMALIZE, of 18 bits, both of which
+        stage 12 goes on with, and the square of a counted element, as it leaves it.
+        """
+        register = self._stages.part(lane).register
+
+        # Stage 10: add both halves.
+        low, high = halves
+        product = Cat(low[:HALF_BITS], low[HALF_BITS:].as_signed() + high.as_signed())
+        product = register(10, "product", product[:PRODUCT_BITS])
+
+        # Stage 11: add what rounds.  The number that stands for 1 is a power of two less 1.
+        at = self._controls[10].result
+        scaled = reduce(or_, (Mux(one, product << bits, 0) for bits, one in self._ones.items()))
+        upper = Cat(Const(1 << CONTEXT_SHIFT - 1, HALF_BITS), carried[10])
+        other = Mux(at.context, upper, self._half)
+        other = Mux(at.probability, ~Cat(product, Const(0, TOTAL_BITS - PRODUCT_BITS)), other)
+        total = wide_sum(scaled, other, bits=TOTAL_BITS, carry=at.probability)
+        total = register(11, "total", total)
+
+        # Stage 12: cut, and saturate what must not exceed 1.  Probabilities are rounded here.
+        at = self._controls[11].result
+        one: Value = Mux(at.numerator, total[NUMERATOR_SHIFT:], total[PROBABILITY_SHIFT:])
+        more = at.probability & total[PROBABILITY_SHIFT - 1]
+        one = Mux(one >= self._top, self._top, (one + more)[: len(self._top)])
+        chosen = Mux(at.context, total[CONTEXT_SHIFT:], total)[:FACTOR_BITS].as_signed()
+        chosen = Mux(at.numerator | at.probability, one, chosen)
+        chosen = Mux(at.carried, carried[11], chosen)[:FACTOR_BITS].as_signed()
+        normalized = total[NORMALIZED_SHIFT:][:NORMALIZED_BITS].as_signed()
+        return chosen, normalized, register(12, "square", total[: FACTOR_BITS - 1])

@@ -212,7 +212,7 @@ def test_reads_and_results_come_in_the_documented_cycles(dim, lanes, depth, scal
     assert seen.pop("scales", []) == (parts(2) + parts(begins + 17) if scaled else [])
     assert seen == {
         "facts": parts(begins),
-        "gamma": parts(begins + 10),
+        "gamma": parts(begins + 9),
         "beta": parts(begins + 11),
         "sums": [begins + 10 + depth],
         "sums_write": [begins + 13 + depth + last],
