@@ -1,13 +1,14 @@
-"""The trained model beside a 3-gram model of the same text, on the same held-out tokens."""
+"""The trained model beside 3-gram models of its text, on the same held-out tokens."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from celosia.lab.training.corpus import corpus_key
-from celosia.lab.training.held_out import held_out_texts
 from celosia.lab.training.ngram import Trigrams
 from celosia.lab.training.perplexity import Likelihood, score
 from celosia.lab.training.scorers import float_scorer
+from celosia.lab.training.text.corpora import Corpus, corpora_of
+from celosia.lab.training.text.corpus import corpus_key
+from celosia.lab.training.text.held_out import held_out_texts
 from celosia.sw.models.decoder_graph import llama_float_graph
 from celosia.sw.reference.language.model_file import LanguageModel
 
@@ -19,9 +20,10 @@ class Comparison:
     """Likelihoods of the same tokens."""
 
     model: Likelihood
-    trigrams: Likelihood
+    trigrams: Mapping[Corpus, Likelihood]
+    """By the text that the 3-grams are of."""
     same_text: bool
-    """Whether the 3-grams are of the text that the model was trained on.
+    """Whether the text that the model was trained on is among those of the 3-grams.
 
     Another version of Python has another documentation.
     """
@@ -41,13 +43,19 @@ def calibration_windows(
     return [tokens[start : start + context] for start in starts[:count]]
 
 
-def compare_with_trigrams(model: LanguageModel, texts: Sequence[str]) -> Comparison:
-    """Score the held-out tokens by `model` and by 3-grams of `texts`."""
+def compare_with_trigrams(
+    model: LanguageModel, texts: Mapping[Corpus, Sequence[str]]
+) -> Comparison:
+    """Score the held-out tokens by `model` and by 3-grams of each of `texts`."""
     shape, tokens = model.weights.shape, held_out_tokens(model)
-    trigrams = Trigrams(model.tokenizer.stream(texts), shape.vocabulary)
+    trigrams: dict[Corpus, Likelihood] = {}
+    for corpus, text in texts.items():
+        counted = Trigrams(model.tokenizer.stream(text), shape.vocabulary)
+        trigrams[corpus] = Likelihood(counted.log_likelihood(tokens), len(tokens) - 1)
     scorer = float_scorer(llama_float_graph(model.weights, shape.context))
+    learned = texts.get(corpora_of(model)[-1], ())
     return Comparison(
         model=score(scorer, tokens, shape.context),
-        trigrams=Likelihood(trigrams.log_likelihood(tokens), len(tokens) - 1),
-        same_text=corpus_key(texts) == model.origin.get("text"),
+        trigrams=trigrams,
+        same_text=corpus_key(learned) == model.origin.get("text"),
     )

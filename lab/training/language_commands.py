@@ -1,7 +1,9 @@
 """The commands of the small language model.  They are thin: others do the work."""
 
 import time
+from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,11 +18,12 @@ from celosia.lab.training.compare import (
     compare_with_trigrams,
     held_out_tokens,
 )
-from celosia.lab.training.corpus import training_texts
 from celosia.lab.training.perplexity import Likelihood, score
-from celosia.lab.training.recipe import Recipe
+from celosia.lab.training.recipe import RECIPES
 from celosia.lab.training.scorers import device_scorer, float_scorer, integer_scorer
 from celosia.lab.training.speculation_command import speculation
+from celosia.lab.training.text.corpora import Corpus, corpora_of, corpus_texts
+from celosia.lab.training.text.manual import ManualError
 from celosia.sim.command.options.language import ModelOption, language_errors, quantized_model
 from celosia.sim.command.outputs.folders import make_folder
 from celosia.sim.devices.devices import open_device
@@ -32,7 +35,7 @@ from celosia.sim.support.progress import Progress
 from celosia.sim.support.words import counted
 from celosia.sw.decoding.steps import session_bytes
 from celosia.sw.reference.language.model_file import LanguageModel, load_language_model
-from celosia.sw.reference.language.shape import LITTLE, SMALL
+from celosia.sw.reference.language.shape import LITTLE
 
 __all__ = ["language_app"]
 
@@ -40,9 +43,14 @@ EXTRA: Final = ("jax", "optax")
 """What the extra `training` has, and no other command needs."""
 
 ANOTHER_TEXT: Final = (
-    "The documentation of this interpreter is not the one that the model was trained on: "
-    "the 3-grams are of another text."
+    "The documentation of this interpreter, or of this machine, is not the one that the model was "
+    "trained on: the 3-grams are of another text."
 )
+
+_TRIGRAMS: Final[Mapping[Corpus, str]] = {
+    "docstrings": "3-grams, interpolated Kneser-Ney",
+    "manual": "3-grams of the manual as well",
+}
 
 language_app = typer.Typer(no_args_is_help=True, help="Train and measure the language model.")
 
@@ -66,8 +74,8 @@ def perplexity(
     """Score the held-out documentation by a model, and by 3-grams of what it was trained on."""
     with language_errors(), progress_bar() as tell:
         found = load_language_model(model)
-        tell("reading the documentation of this interpreter", None)
-        texts = training_texts()
+        tell("reading documentation", None)
+        texts, missing = _learned(found)
         tell("scoring the held-out documentation", None)
         compared = compare_with_trigrams(found, texts)
         more = _in_integers(found, model, tell) if integers else None
@@ -75,13 +83,14 @@ def perplexity(
     exact = compared.model.perplexity
     table = Table(
         title=f"{compared.model.tokens:,} held-out tokens",
-        caption=None if compared.same_text else ANOTHER_TEXT,
+        caption=missing or (None if compared.same_text else ANOTHER_TEXT),
     )
     table.add_column("model")
     table.add_column("perplexity", justify="right")
     table.add_column("over float32", justify="right")
     shape = found.weights.shape
-    table.add_row("3-grams, interpolated Kneser-Ney", f"{compared.trigrams.perplexity:.2f}")
+    for corpus, trigrams in compared.trigrams.items():
+        table.add_row(_TRIGRAMS[corpus], f"{trigrams.perplexity:.2f}")
     parameters = f"{shape.parameters:,} parameters, windows of {shape.context}"
     table.add_row(f"float32: {parameters}", f"{exact:.2f}", f"{1:.4f}")
     if more:
@@ -92,6 +101,17 @@ def perplexity(
         name = f"RTL, the first {on_rtl[0].tokens:,} (float32: {reference:.2f})"
         table.add_row(name, f"{value:.2f}", f"{value / reference:.4f}")
     table_console().print(table)
+
+
+def _learned(model: LanguageModel) -> tuple[dict[Corpus, list[str]], str]:
+    """The texts up to that which `model` learned, and what is missing, in a sentence."""
+    texts: dict[Corpus, list[str]] = {}
+    for corpus in corpora_of(model):
+        try:
+            texts[corpus] = corpus_texts(corpus)
+        except ManualError as error:
+            return texts, f"No 3-grams of the manual: {error}"
+    return texts, ""
 
 
 def _in_integers(model: LanguageModel, folder: Path | None, tell: Progress) -> Likelihood:
@@ -125,16 +145,26 @@ def train(
     out: Annotated[
         Path, typer.Option("--out", metavar="DIRECTORY", help="For the model and a checkpoint.")
     ],
-    steps: Annotated[int, typer.Option("--steps", min=1, help="How many.")] = Recipe.steps,
+    corpus: Annotated[
+        Corpus,
+        typer.Option(
+            "--corpus",
+            help="What it learns: docstrings and topics, with the recipe of the small model; or "
+            "the manual's sources as well (Debian's package python3.11-doc), with that of docs.",
+        ),
+    ] = "docstrings",
+    steps: Annotated[
+        int | None, typer.Option("--steps", min=1, help="How many; default: the recipe's.")
+    ] = None,
     seed: Annotated[
         int, typer.Option("--seed", min=0, help="Of weights, batches and dropout.")
     ] = 0,
     little: Annotated[
         bool,
-        typer.Option("--little", help="A fifth of the weights: for generate --draft-model."),
+        typer.Option("--little", help="Few weights: for generate --draft-model."),
     ] = False,
 ) -> None:
-    """Train a model anew on the documentation of this interpreter (extra `training`).
+    """Train a model anew on documentation of Python (extra `training`).
 
     The same command goes on where it was interrupted.
     """
@@ -143,10 +173,17 @@ def train(
             f"{' and '.join(missing)}: not installed; {installed_by('training')}"
         )
     with language_errors(), progress_bar() as tell:
-        recipe = Recipe(shape=LITTLE if little else SMALL, steps=steps, seed=seed)
+        usual = RECIPES[corpus]
+        recipe = replace(
+            usual,
+            shape=LITTLE if little else usual.shape,
+            steps=steps or usual.steps,
+            seed=seed,
+        )
         make = import_module("celosia.lab.training.make")
-        tell("reading the documentation of this interpreter", None)
-        make.make_model(make_folder(out), recipe, _Steps(tell, steps))
+        tell("reading documentation", None)
+        texts = corpus_texts(corpus)
+        make.make_model(make_folder(out), recipe, corpus, texts, _Steps(tell, recipe.steps))
     typer.echo(f"{out}: model.safetensors and tokenizer.json are written")
 
 

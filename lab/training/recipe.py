@@ -1,11 +1,14 @@
 """What a training depends on, beside its text."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
+from celosia.lab.training.text.corpora import Corpus
 from celosia.sw.reference.language.errors import LanguageError
-from celosia.sw.reference.language.shape import SMALL, LlamaShape
+from celosia.sw.reference.language.shape import DOCS, SMALL, LlamaShape
 
-__all__ = ["Recipe"]
+__all__ = ["RECIPES", "Recipe"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,3 +41,10 @@ class Recipe:
     def falls_from(self) -> int:
         """The step from which on the rates fall."""
         return max(round(self.steps * (1 - self.decay)), self.warmup)
+
+
+RECIPES: Final[Mapping[Corpus, Recipe]] = {
+    "docstrings": Recipe(),
+    "manual": Recipe(shape=DOCS, steps=8_000, batch=64, rate=0.02, adam_rate=0.005, dropout=0.2),
+}
+"""How the models that come with the project are trained, by their text."""

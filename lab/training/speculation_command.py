@@ -11,8 +11,8 @@ from rich.table import Table
 from celosia.isa.documents.record import Record
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
-from celosia.lab.training.held_out import held_out_texts
 from celosia.lab.training.speculation import PROMPT, Clock, Gain, gain, go_on, prompts, replay
+from celosia.lab.training.text.held_out import held_out_texts
 from celosia.sim.command.models.drafts import little_model
 from celosia.sim.command.options.common import JsonOption
 from celosia.sim.command.options.drafting import DraftModelOption

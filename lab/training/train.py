@@ -60,15 +60,21 @@ def train(
         parameters, state = _filled((parameters, state), found.arrays)
     step = _step(recipe, optimizer)
     key = jax.random.key(recipe.seed)
+    told = None
     for index in range(done, recipe.steps):
         batch = _batch(recipe, tokens, index, window)
         parameters, state, found_loss = step(
             parameters, state, batch, jax.random.fold_in(key, index)
         )
-        tell(index + 1, float(found_loss))
+        # A step's loss is waited for while the next one is computed.
+        if told is not None:
+            tell(index, float(told))
+        told = found_loss
         if checkpoint is not None and ((index + 1) % every == 0 or index + 1 == recipe.steps):
             arrays = [np.asarray(leaf) for leaf in jax.tree.leaves((parameters, state))]
             save_checkpoint(checkpoint, recipe, tokens, Checkpoint(index + 1, arrays))
+    if told is not None:
+        tell(recipe.steps, float(told))
     return {name: np.asarray(value) for name, value in parameters.items()}
 
 

@@ -85,7 +85,7 @@ EXPECTED = {
     "layer": (478, "4c3dbb16c403"),
     "layer, bytes again": (376, "10042000ae2c"),
     "layer, no loops": (1075, "67705e81d0e3"),
-    "decoder": (720, "8515dacf2f2e"),
+    "decoder": (720, "31229827ddec"),
     "branches": (1308, "a4ab15d67789"),
     "onnx": (94, "b006c36ae670"),
 }

@@ -6,6 +6,7 @@ from typing import Annotated, Final
 import typer
 
 from celosia.sw.decoding.drafts.draft import MOST
+from celosia.sw.reference.language.model_file import model_folder
 
 __all__ = ["DraftModelOption", "DraftTextOption", "SpeculateOption"]
 
@@ -36,9 +37,10 @@ DraftModelOption = Annotated[
     Path | None,
     typer.Option(
         "--draft-model",
+        parser=model_folder,
         metavar="MODEL",
-        help="A little model that foretells, in float32 on the host: what train wrote, or an ONNX "
-        "file of the same tokens.",
+        help="A little model that foretells, in float32 on the host: small, what train wrote, or "
+        "an ONNX file of the same tokens.",
         rich_help_panel=_PANEL,
     ),
 ]

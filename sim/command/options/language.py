@@ -12,14 +12,17 @@ from celosia.sw.decoding.decoder import Decoder, quantize_decoder
 from celosia.sw.models.decoder_graph import llama_float_graph
 from celosia.sw.reference.language.calibration import load_calibration
 from celosia.sw.reference.language.errors import LanguageError
-from celosia.sw.reference.language.model_file import LanguageModel
+from celosia.sw.reference.language.model_file import LanguageModel, model_folder
 
 __all__ = ["ModelOption", "language_errors", "quantized_model"]
 
 ModelOption = Annotated[
     Path | None,
     typer.Option(
-        "--model", metavar="DIRECTORY", help="What train wrote; default: the project's model."
+        "--model",
+        parser=model_folder,
+        metavar="NAME|DIRECTORY",
+        help="small (the default) or docs, which come with the project, or what train wrote.",
     ),
 ]
 

@@ -19,11 +19,13 @@ from celosia.sw.reference.language.tokenizer import TextTokenizer
 from celosia.sw.reference.language.weights import LlamaWeights
 
 __all__ = [
+    "SHIPPED",
     "TOKENIZER",
     "WEIGHTS",
     "LanguageModel",
     "LanguageModelError",
     "load_language_model",
+    "model_folder",
     "save_weights",
     "shipped_folder",
 ]
@@ -33,6 +35,9 @@ VERSION: Final = 1
 
 WEIGHTS: Final = "model.safetensors"
 TOKENIZER: Final = "tokenizer.json"
+
+SHIPPED: Final = {"small": ".", "docs": "docs"}
+"""The models that come with the project, and their places in its folder of data."""
 
 _ENTRY: Final = "celosia"
 """The one entry of the metadata: safetensors writes several in no fixed order."""
@@ -54,9 +59,14 @@ class LanguageModel:
     """The training's recipe, and the interpreter and a hash of its text."""
 
 
-def shipped_folder() -> Path:
-    """The folder of the model that comes with the project."""
-    return Path(str(files("celosia.sw.reference.language") / "data"))
+def shipped_folder(name: str = "small") -> Path:
+    """The folder of one of the `SHIPPED` models."""
+    return Path(str(files("celosia.sw.reference.language") / "data")) / SHIPPED[name]
+
+
+def model_folder(text: str) -> Path:
+    """The folder that a user means: the name of a `SHIPPED` model, or a path."""
+    return shipped_folder(text) if text in SHIPPED else Path(text)
 
 
 def save_weights(
@@ -74,7 +84,7 @@ def save_weights(
 
 
 def load_language_model(folder: Path | None = None) -> LanguageModel:
-    """The model in `folder`, or the one that comes with the project.
+    """The model in `folder`, or the small one that comes with the project.
 
     Raises `LanguageModelError` for a file that is missing, no model, of another version, or whose
     tensors are not those of its shape, `TokenizerError` for the tokenizer's file.

@@ -7,7 +7,7 @@ from typing import ClassVar, Final
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LITTLE", "SMALL", "LlamaShape", "rotary_frequencies", "tensor_shapes"]
+__all__ = ["DOCS", "LITTLE", "SMALL", "LlamaShape", "rotary_frequencies", "tensor_shapes"]
 
 _ROTARY_BASE: Final = 10_000.0
 """The ratio of the slowest turn of rotary positions to the fastest, about, in most models."""
@@ -89,7 +89,11 @@ def tensor_shapes(shape: LlamaShape) -> dict[str, tuple[int, ...]]:
 SMALL: Final = LlamaShape(
     vocabulary=2048, layers=4, width=128, heads=4, key_heads=2, hidden=384, context=256
 )
-"""The trained model that comes with the project."""
+"""The trained model that generates unless told otherwise."""
+DOCS: Final = LlamaShape(
+    vocabulary=2048, layers=4, width=256, heads=8, key_heads=2, hidden=576, context=256
+)
+"""The larger model that comes with the project: in float16 as much as fits into 6 MB."""
 LITTLE: Final = LlamaShape(
     vocabulary=2048, layers=2, width=64, heads=2, key_heads=1, hidden=192, context=256
 )

@@ -10,7 +10,8 @@ from celosia.lab.training.compare import (
     compare_with_trigrams,
     held_out_tokens,
 )
-from celosia.lab.training.corpus import corpus_key
+from celosia.lab.training.text.corpora import Corpus
+from celosia.lab.training.text.corpus import corpus_key
 from celosia.sw.reference.language.model_file import TOKENIZER, LanguageModel, shipped_folder
 from celosia.sw.reference.language.tokenizer import TextTokenizer
 from tests.support.language import random_weights, small_shape
@@ -26,12 +27,25 @@ def a_model(learned: Sequence[str] = ()) -> LanguageModel:
 
 def test_both_are_scored_on_the_same_tokens(monkeypatch):
     monkeypatch.setattr(compare, "held_out_texts", lambda: [("a", text) for text in TEXTS[:2]])
-    found = compare_with_trigrams(a_model(TEXTS), TEXTS)
-    assert found.model.tokens == found.trigrams.tokens == len(held_out_tokens(a_model())) - 1
-    assert found.trigrams.perplexity < 3
+    texts: dict[Corpus, list[str]] = {"docstrings": TEXTS}
+    found = compare_with_trigrams(a_model(TEXTS), texts)
+    trigrams = found.trigrams["docstrings"]
+    assert found.model.tokens == trigrams.tokens == len(held_out_tokens(a_model())) - 1
+    assert trigrams.perplexity < 3
     assert found.model.perplexity > 1000
     assert found.same_text
-    assert not compare_with_trigrams(a_model(), TEXTS).same_text
+    assert not compare_with_trigrams(a_model(), texts).same_text
+
+
+def test_3_grams_are_of_each_text_and_the_last_one_is_what_was_learned(monkeypatch):
+    monkeypatch.setattr(compare, "held_out_texts", lambda: [("a", text) for text in TEXTS[:2]])
+    model = a_model(TEXTS)
+    model = LanguageModel(model.weights, model.tokenizer, {**model.origin, "corpus": "manual"})
+    others = ["Say nothing of the kind to anybody, ever."]
+    found = compare_with_trigrams(model, {"docstrings": others, "manual": TEXTS})
+    assert found.trigrams["manual"].perplexity < 3 < found.trigrams["docstrings"].perplexity
+    assert found.same_text
+    assert not compare_with_trigrams(model, {"docstrings": TEXTS}).same_text
 
 
 @pytest.mark.parametrize("count", [1, 3])

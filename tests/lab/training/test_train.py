@@ -6,10 +6,10 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from celosia.lab.training.corpus import corpus_key
 from celosia.lab.training.perplexity import score
 from celosia.lab.training.recipe import Recipe
 from celosia.lab.training.scorers import float_scorer
+from celosia.lab.training.text.corpus import corpus_key
 from celosia.sw.decoding.drafts.ngram_file import NGRAMS, load_ngrams
 from celosia.sw.models.decoder_graph import llama_float_graph
 from celosia.sw.reference.language.errors import LanguageError
@@ -96,15 +96,25 @@ def test_a_text_shorter_than_a_window_is_refused(text):
         train(RECIPE, text[:33])
 
 
-def test_a_folder_with_a_model_is_made_from_texts(monkeypatch, tmp_path):
+def test_a_folder_with_a_model_is_made_from_texts(tmp_path):
     make = import_module("celosia.lab.training.make")
     texts = ["Return a copy of the list.", "Return a copy of the string."] * 9
-    monkeypatch.setattr(make, "training_texts", lambda: texts)
     shape = small_shape(vocabulary=280, layers=1, width=16, heads=2, hidden=16, context=8)
-    make.make_model(tmp_path, Recipe(shape=shape, steps=6, warmup=2, batch=2))
+    make.make_model(tmp_path, Recipe(shape=shape, steps=6, warmup=2, batch=2), "docstrings", texts)
     model = load_language_model(tmp_path)
     assert model.weights.shape == shape
     assert model.origin["text"] == corpus_key(texts)
+    assert model.origin["corpus"] == "docstrings"
     assert model.origin["recipe"]["steps"] == 6
     token, _ = load_ngrams(tmp_path / NGRAMS, 280)(model.tokenizer.encode("a copy")) or (0, 0)
     assert token == model.tokenizer.encode(" of")[0]
+
+
+def test_of_the_manual_the_tokenizer_is_that_of_the_small_model(tmp_path):
+    make = import_module("celosia.lab.training.make")
+    texts = ["Return a copy of the list."] * 9
+    shape = small_shape(layers=1, width=16, heads=2, hidden=16, context=8)
+    make.make_model(tmp_path, Recipe(shape=shape, steps=3, warmup=1, batch=2), "manual", texts)
+    model = load_language_model(tmp_path)
+    assert model.tokenizer.is_like(load_language_model().tokenizer)
+    assert model.origin["corpus"] == "manual"

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from celosia.lab.training import language_commands
+from celosia.lab.training.text.manual import manual_documents
 from celosia.sim.command.models import written_text, written_texts
 from celosia.sim.command.models.written_text import TextReport
 from celosia.sim.command.models.written_texts import TextsReport
@@ -244,6 +245,26 @@ def test_training_needs_its_extra_and_enough_steps(monkeypatch):
     refused("pip install -e '.[training]'", "language", "train", "--out", "out")
     monkeypatch.setattr(language_commands, "EXTRA", ())
     refused("steps: 3 are not more than", "language", "train", "--out", "out", "--steps", "3")
+    refused("'novels' is not one of", "language", "train", "--out", "out", "--corpus", "novels")
+
+
+def test_a_corpus_that_is_not_installed_is_refused_in_a_sentence(monkeypatch, tmp_path):
+    monkeypatch.setattr(language_commands, "EXTRA", ())
+    monkeypatch.setattr(language_commands, "import_module", lambda _: None)  # It needs JAX.
+    monkeypatch.setattr(
+        language_commands, "corpus_texts", lambda _: list(manual_documents(tmp_path))
+    )
+    words = ("language", "train", "--out", "out", "--corpus", "manual")
+    refused("has no .rst.txt files; install Debian's package python3.11-doc", *words)
+
+
+def test_models_that_come_with_the_project_have_names():
+    words = ("generate", "--sim", "float", "--tokens", "9", "--prompt", "Return the", "--model")
+    small = right(*words, "small").stdout
+    assert small == right(*words[:-1]).stdout
+    assert small != right(*words, "docs").stdout
+    Path("docs").mkdir()
+    refused("No such file", *words, "./docs")
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ from hashlib import sha256
 
 import pytest
 
-from celosia.lab.training.held_out import (
+from celosia.lab.training.text.held_out import (
     HELD_OUT_FILE,
     HeldOutError,
     held_out_texts,

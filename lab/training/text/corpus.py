@@ -18,16 +18,19 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final, Literal
 
-from celosia.lab.training.held_out import held_out_texts
+from celosia.lab.training.text.held_out import held_out_texts
 
 __all__ = [
     "HELD_OUT",
     "SHINGLE_WORDS",
     "Document",
     "Part",
+    "Shingle",
+    "cleaned",
     "corpus_key",
     "documents",
     "held_out_documents",
+    "is_near",
     "part_of",
     "shingles",
     "training_texts",
@@ -112,10 +115,16 @@ def documents(library: Path | None = None) -> Iterator[Document]:
 
 
 def _long_enough(module: str, texts: Iterable[str]) -> Iterator[Document]:
+    for text in cleaned(texts):
+        yield Document(module, text)
+
+
+def cleaned(texts: Iterable[str]) -> Iterator[str]:
+    """The texts that have 20 letters, without trailing blanks and with blanks for tabs."""
     for text in texts:
-        cleaned = "\n".join(line.rstrip() for line in text.expandtabs().strip().splitlines())
-        if sum(map(str.isalpha, cleaned)) >= _FEWEST_LETTERS:
-            yield Document(module, cleaned)
+        lines = "\n".join(line.rstrip() for line in text.expandtabs().strip().splitlines())
+        if sum(map(str.isalpha, lines)) >= _FEWEST_LETTERS:
+            yield lines
 
 
 def _docstrings(path: Path) -> Iterator[str]:
@@ -162,13 +171,13 @@ def without_near_duplicates(found: Iterable[Document]) -> list[Document]:
     seen: set[Shingle] = set()
     for document in sorted(found, key=lambda document: order[document.part]):
         own = shingles(document.text)
-        if not _is_near(own, seen):
+        if not is_near(own, seen):
             kept.append(document)
             seen |= own
     return kept
 
 
-def _is_near(own: Set[Shingle], others: Set[Shingle]) -> bool:
+def is_near(own: Set[Shingle], others: Set[Shingle]) -> bool:
     """Whether more than `_MOST_SHARED` of a document's shingles stand in others."""
     return len(own & others) > _MOST_SHARED * len(own)
 
@@ -192,7 +201,7 @@ def held_out_documents() -> list[tuple[str, str]]:
     return [
         (document.module, document.text)
         for document in kept
-        if document.part == "held-out" and not _is_near(shingles(document.text), known)
+        if document.part == "held-out" and not is_near(shingles(document.text), known)
     ]
 
 

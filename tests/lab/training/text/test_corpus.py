@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from celosia.lab.training.corpus import (
+from celosia.lab.training.text.corpus import (
     Document,
     corpus_key,
     documents,
@@ -14,7 +14,7 @@ from celosia.lab.training.corpus import (
     training_texts,
     without_near_duplicates,
 )
-from celosia.lab.training.held_out import held_out_texts
+from celosia.lab.training.text.held_out import held_out_texts
 
 SOURCE = '''"""What the module is for, in a sentence."""
 
