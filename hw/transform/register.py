@@ -1,6 +1,6 @@
 """The register of a step of TRANSFORM, between what makes steps and what reads for them."""
 
-from amaranth import Module
+from amaranth import Module, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -44,9 +44,10 @@ class StepRegister(wiring.Component):
 
     def elaborate(self, platform) -> Module:
         m = Module()
-        m.d.comb += self.i.ready.eq(~self.o.valid | self.o.ready)
+        step = Signal(self.o.p.shape(), reset_less=True)
+        m.d.comb += [self.i.ready.eq(~self.o.valid | self.o.ready), self.o.p.eq(step)]
         with m.If(self.i.ready):
             m.d.sync += self.o.valid.eq(self.i.valid)
         with m.If(self.i.ready & self.i.valid):
-            m.d.sync += self.o.p.eq(self.i.p)
+            m.d.sync += step.eq(self.i.p)
         return m

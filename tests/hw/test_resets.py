@@ -23,16 +23,16 @@ ACCELERATORS: Final = {
     "celosia": (
         CELOSIA,
         {
-            "loops": 114, "decoder": 1200, "issue": 4183, "load": 182, "execute": 111,
-            "store": 249, "scratchpad": 4, "accumulator": 4, "parameters": 3, "tokens": 97,
-            "transform": 654, "owners": 0, "": 112,
+            "loops": 114, "decoder": 1200, "issue": 4183, "load": 184, "execute": 112,
+            "store": 250, "scratchpad": 4, "accumulator": 4, "parameters": 3, "tokens": 97,
+            "transform": 661, "owners": 0, "": 112,
         },
     ),
     "gemmini": (
         GEMMINI,
         {
-            "loops": 739, "decoder": 924, "issue": 2805, "load": 182, "execute": 118,
-            "store": 1450, "scratchpad": 3, "accumulator": 3, "parameters": 1, "tokens": 97,
+            "loops": 739, "decoder": 924, "issue": 2805, "load": 184, "execute": 119,
+            "store": 1451, "scratchpad": 3, "accumulator": 3, "parameters": 1, "tokens": 97,
             "owners": 0, "": 112,
         },
     ),

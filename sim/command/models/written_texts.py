@@ -41,7 +41,7 @@ class _Text:
 class TextsReport(Record):
     """Texts that went on behind a prompt each, and their steps."""
 
-    schema: Literal["celosia.generate-texts/1"] = "celosia.generate-texts/1"
+    schema: Literal["celosia.texts/1"] = "celosia.texts/1"
     """The number changes when a key changes its meaning or goes; new keys may come without."""
     origin: Inline[Origin] = field(default_factory=lambda: Origin(command_line=command_line()))
     setting: Inline[TextSetting]

@@ -34,7 +34,8 @@ def test_every_command_with_an_option_for_json_says_what_it_writes():
     }
     assert "run" in found
     assert "language speculation" in found
-    assert found | WITHOUT_OPTION == written().keys()
+    # An option may have a document of its own (`generate --prompts`).
+    assert found | WITHOUT_OPTION == {words.partition(" --")[0] for words in written()}
 
 
 def test_the_schema_is_one_of_json_schema():
