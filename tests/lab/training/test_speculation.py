@@ -58,7 +58,7 @@ class Counting(Clock):
         pass
 
     def step(self, context, tokens):
-        return Step(Text(context, tokens), 1, (), 800)
+        return Step((Text(context, tokens),), 1, (), 800)
 
     def cycles(self, steps):
         return sum(100 + 10 * tokens for _, tokens in steps)
