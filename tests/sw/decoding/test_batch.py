@@ -21,8 +21,8 @@ CONTEXT = 70
 DRAWN = Sampler(temperature=1.0, seed=3)
 
 
-def opened(slots, preset="tiny", simulator="functional", context=CONTEXT):
-    """Steps on a device, compared with the integer graph."""
+def opened(slots, preset="base", simulator="functional", context=CONTEXT):
+    """Steps on a device, compared with the integer graph; `base` has the shortest programs."""
     size = session_bytes(quantized(), context, slots)
     device = open_device(simulator, resolve_config(preset, ()), MemoryTiming(), size)
     steps = Steps(device, quantized(), context, slots, Comparison())
@@ -35,7 +35,7 @@ class Alone:
 
     def __init__(self, context):
         size = session_bytes(quantized(), context)
-        device = open_device("functional", resolve_config("tiny", ()), MemoryTiming(), size)
+        device = open_device("functional", resolve_config("base", ()), MemoryTiming(), size)
         self.session = shared_session(device, quantized(), context)
 
     def append(self, tokens):
@@ -68,10 +68,10 @@ def prompts(*lengths):
     return [tokens(length, seed) for seed, length in enumerate(lengths)]
 
 
-@pytest.mark.parametrize(("preset", "slots", "longest"), [("tiny", 2, 20), ("base", 4, 62)])
+@pytest.mark.parametrize(("preset", "slots", "longest"), [("tiny", 2, 4), ("base", 4, 62)])
 def test_each_text_is_the_one_that_it_is_alone(preset, slots, longest):
     """Programs change where one has 64 tokens."""
-    given = prompts(1, 9, 5, longest, 3)
+    given = prompts(1, 2, 1, longest, 4)
     steps, comparison = opened(slots, preset), Comparison()
     steps.behind = comparison
     found, _ = texts(steps, given, 4)
@@ -134,7 +134,7 @@ def test_programs_are_compiled_once_for_numbers_of_texts():
 
 def test_rtl_computes_the_same():
     given = prompts(3, 2, 4)
-    steps, taken = opened(2, simulator="verilator", context=6), []
+    steps, taken = opened(2, "tiny", "verilator", context=6), []
     found, _ = texts(steps, given, 2, told=lambda step, prompt: taken.append(step))
     assert found == [alone(tuple(prompt), 2) for prompt in given]
     assert all(step.cycles for step in taken)
