@@ -7,11 +7,11 @@ from typing import Final
 from rich.console import Console
 from rich.table import Table
 
-from celosia.isa.documents.record import Hidden, Key
+from celosia.isa.documents.record import Key
 from celosia.sim.command.models.checked_steps import CheckedSteps
+from celosia.sim.command.models.counted_step import CountedStep
 from celosia.sim.support.words import counted
 from celosia.sw.decoding.session import SlotText
-from celosia.sw.decoding.steps import Step
 from celosia.sw.reference.encoder import Floats
 
 __all__ = ["CountedText", "Taken"]
@@ -23,12 +23,9 @@ _COLUMNS: Final = (
 
 
 @dataclass
-class Taken:
+class Taken(CountedStep):
     """A step, and how many of its tokens the text kept."""
 
-    step: Hidden[Step]
-    prompt: bool
-    """Whether it took tokens of the prompt."""
     kept: int
     """Tokens that were right: so many it made."""
 
@@ -36,26 +33,6 @@ class Taken:
     def context(self) -> int:
         """The tokens before it."""
         return self.step.text.context
-
-    @Key
-    def rows(self) -> int:
-        """Rows of its products."""
-        return self.step.rows
-
-    @Key
-    def tokens(self) -> int:
-        """Tokens that it took: the rest of its rows is of no token."""
-        return self.step.text.rows
-
-    @Key
-    def cycles(self) -> int | None:
-        """Its cycles; null without a clock."""
-        return self.step.cycles
-
-    @Key
-    def bytes(self) -> int:
-        """Bytes of weights, and of keys and values, that it has to read."""
-        return self.step.bytes
 
 
 class CountedText:

@@ -7,9 +7,9 @@ from typing import Final
 from rich.console import Console
 from rich.table import Table
 
-from celosia.isa.documents.record import Hidden, Key
+from celosia.isa.documents.record import Key
+from celosia.sim.command.models.counted_step import CountedStep
 from celosia.sim.support.words import counted
-from celosia.sw.decoding.steps import Step
 
 __all__ = ["SharedStep", "show_steps"]
 
@@ -19,37 +19,13 @@ _STRETCHES: Final = 8
 
 
 @dataclass
-class SharedStep:
-    """A step of texts that are beside each other."""
-
-    step: Hidden[Step]
-    prompt: bool
-    """Whether it took tokens of one text's prompt; else one token of each text."""
+class SharedStep(CountedStep):
+    """A step of one text's prompt, or of a token of each of the texts beside each other."""
 
     @Key
     def contexts(self) -> list[int]:
         """The tokens of each text before it."""
         return [text.context for text in self.step.texts]
-
-    @Key
-    def rows(self) -> int:
-        """Rows of its products."""
-        return self.step.rows
-
-    @Key
-    def tokens(self) -> int:
-        """Tokens that it took: the rest of its rows is of no token."""
-        return sum(text.rows for text in self.step.texts)
-
-    @Key
-    def cycles(self) -> int | None:
-        """Its cycles; null without a clock."""
-        return self.step.cycles
-
-    @Key
-    def bytes(self) -> int:
-        """Bytes of weights, and of keys and values of its texts, that it has to read."""
-        return self.step.bytes
 
 
 def show_steps(console: Console, steps: Sequence[SharedStep], rate: int) -> None:
