@@ -27,13 +27,13 @@ __all__ = ["Bucket", "compile_bucket"]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Bucket:
-    """A graph for texts in some places, compiled for one that has them all at their longest."""
+    """A graph for texts in some places, compiled for others."""
 
     compiled: CompiledGraph
-    """The graph and its program for `places`."""
+    """The graph for `places`, and its program."""
     layout: CacheLayout
     places: tuple[Place, ...]
-    """A place for each text of the step: the slot of its number, and the longest context."""
+    """A place for each text: the slot of its number, and a length that no other text has."""
     contexts: range
     """The lengths that the program can be patched for."""
     patches: tuple[Patch, ...]
@@ -45,10 +45,10 @@ class Bucket:
         return moved(self.compiled.graph, self.layout, self.places, places)
 
     def moved_row(self, row: int, places: Sequence[Place]) -> int:
-        """Where a row of a cache is that a text in its own place would write."""
+        """Where a row is that a text at its longest writes to, in the slot of its number."""
         number = self.layout.slot(row)
-        old, new = self.places[number], places[number]
-        return row + (new.slot - old.slot) * self.layout.slot_rows + new.context - old.context
+        behind = row - self.layout.first(number) - self.contexts[-1]
+        return self.layout.first(places[number].slot) + places[number].context + behind
 
     def _check(self, places: Sequence[Place]) -> None:
         if len(places) != len(self.places):
@@ -92,12 +92,17 @@ def compile_bucket(
 
     The slot of each text is its number; programs are for any slots of `layout`.  Raises
     `ValueError` for a graph whose program for other places is another one, for fewer `contexts`
-    than there are texts, if those are several, and as `compile_graph` does, and `AssertionError`
+    than two for each text, if those are several, and as `compile_graph` does, and `AssertionError`
     for a program that would leave its tensors.
     """
+    if texts > 1 and len(contexts) < 2 * texts:
+        raise ValueError(f"contexts: {len(contexts)} are not {2 * texts}, two for each text")
     # A loop over texts would be right for places at equal distances alone.
     how = Decide(choices), Encode(base=base), Compress(loops=texts == 1)
-    places = tuple(Place(number, contexts[-1]) for number in range(texts))
+    longest = [Place(number, contexts[-1]) for number in range(texts)]
+    # Texts of one length would share what sets their masks.
+    places = tuple(Place(number, contexts[-1] - number) for number in range(texts))
+    graph = moved(graph, layout, longest, places)
     compiled = compile_graph(graph, config, *how)
     patches = find_patches(
         compiled,

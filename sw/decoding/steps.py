@@ -80,8 +80,8 @@ def session_bytes(model: Decoder, context: int, slots: int = 1) -> int:
 
 
 def _layout(context: int, slots: int) -> CacheLayout:
-    # Several texts are told from each other by lengths that differ (`find_patches`).
-    longest = context - 1 if slots == 1 else max(context - 1, slots)
+    # Several texts are told from each other by lengths that differ (`compile_bucket`).
+    longest = context - 1 if slots == 1 else max(context - 1, 2 * slots)
     return CacheLayout(slots, longest + ROWS)
 
 

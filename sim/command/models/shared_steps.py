@@ -40,7 +40,8 @@ def show_steps(console: Console, steps: Sequence[SharedStep], rate: int) -> None
     table.caption = f"limit: weights and caches at {rate} bytes per cycle"
     for first, found in _stretches(steps):
         texts = sum(len(step.contexts) for step in found) / len(found)
-        label = f"steps {first + 1:,} to {first + len(found):,}"
+        last = first + len(found)
+        label = f"steps {first + 1:,} to {last:,}" if len(found) > 1 else f"step {last:,}"
         _add(table, (label, f"{texts:.1f}"), found, rate)
     console.print(table)
 
@@ -66,7 +67,8 @@ def _stretches(steps: Sequence[SharedStep]) -> Iterator[tuple[int, Sequence[Shar
 def _table(first: str, second: str) -> Table:
     table = Table()
     for name in (first, second, *_COLUMNS):
-        table.add_column(name, justify="left" if name == first else "right")
+        at_left = name == first
+        table.add_column(name, justify="left" if at_left else "right", no_wrap=at_left)
     return table
 
 

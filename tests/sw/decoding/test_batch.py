@@ -125,6 +125,14 @@ def test_sixteen_texts_share_a_step():
     assert max(len(step.texts) for step in taken) == ROWS
 
 
+@pytest.mark.parametrize("context", [6, 15])
+def test_texts_whose_keys_are_one_tile_have_masks_of_their_own(context):
+    """Of equal and of different lengths: what sets a mask is not shared."""
+    given = prompts(2, 2, 4)
+    found, _ = texts(opened(2, context=context), given, 3)
+    assert found == [alone(tuple(prompt), 3) for prompt in given]
+
+
 def test_programs_are_compiled_once_for_numbers_of_texts():
     steps = opened(4)
     steps._programs = {}

@@ -137,7 +137,7 @@ def several(preset, form, texts, slots):
 
 @pytest.mark.parametrize("preset", ["tiny", "base"])
 @pytest.mark.parametrize(
-    ("form", "texts", "slots"), [("llama", 4, 4), ("gpt2", 2, 8), ("opt", 1, 4), ("llama", 16, 16)]
+    ("form", "texts", "slots"), [("llama", 4, 4), ("gpt2", 2, 8), ("opt", 1, 4), ("llama", 8, 16)]
 )
 def test_a_program_of_several_texts_is_the_one_that_is_compiled_for_any_places(
     preset, form, texts, slots
@@ -190,6 +190,17 @@ def test_places_that_a_program_is_not_for_are_refused():
     ):
         with pytest.raises(ValueError, match=message):
             bucket.program(places)
+
+
+def test_too_few_lengths_for_as_many_texts_are_refused():
+    with pytest.raises(ValueError, match="contexts: 3 are not 4, two for each text"):
+        compile_bucket(
+            step("opt", 1, 2, 2),
+            CacheLayout(2, CAPACITY),
+            range(3),
+            resolve_config("tiny", ()),
+            texts=2,
+        )
 
 
 def test_a_row_that_the_host_writes_goes_with_its_text():

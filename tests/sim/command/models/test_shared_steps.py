@@ -37,8 +37,8 @@ def test_steps_are_counted_by_their_texts_and_with_time():
     assert rows[1] == ["of up to 2 texts", "2", "4", "250", "125", "40.0%"]
     assert rows[2] == ["of up to 1 text", "1", "1", "100", "100", "100.0%"]
     assert rows[3] == ["behind prompts", "3", "5", "200", "120", "50.0%"]
-    assert rows[4] == ["steps 1 to 1", "1.0", "5", "100", "20", "50.0%"]
-    assert rows[5] == ["steps 2 to 2", "2.0", "2", "200", "100", "50.0%"]
+    assert rows[4] == ["step 1", "1.0", "5", "100", "20", "50.0%"]
+    assert rows[5] == ["step 2", "2.0", "2", "200", "100", "50.0%"]
     assert len(rows) == 8
 
 
