@@ -96,16 +96,16 @@ def own_model(
     begins = _encoded(prompts, partial(tokenizer.encode, frame=True))
     longest = _check_length(prompts, begins, tokens, _MOST_TOKENS + 1, "the longest text")
     context = longest + tokens - 1
-    graph = read_graph(path, context)
+    graph, window = _graph_and_window(path, context)
     vocabulary = vocabulary_of(graph)
     for prompt, begin in zip(prompts, begins, strict=True):
         check_known(prompt.where, begin, vocabulary)
     if calibration is None:
         random = np.random.default_rng(_SEED)
-        windows = random.integers(0, vocabulary, (_DRAWN, min(_WINDOW, context))).tolist()
+        windows = random.integers(0, vocabulary, (_DRAWN, window)).tolist()
     else:
         found = tokens_of("--calibrate", calibration, tokenizer)
-        windows = _windows(found, min(_WINDOW, context))
+        windows = _windows(found, window)
         for window in windows:
             check_known(f"--calibrate {calibration}", window, vocabulary)
     note = "" if calibration else "ranges are chosen by random tokens; --calibrate takes a text"
@@ -118,6 +118,20 @@ def own_model(
         windows=windows,
         note=note,
     )
+
+
+def _graph_and_window(path: Path, context: int) -> tuple[FloatGraph, int]:
+    """The decoder in a file for texts of up to `context` tokens, and how many a window has.
+
+    Windows are as long for a short text as for a long one, so that both have the same integers,
+    unless the file takes no more tokens than the text.
+    """
+    if context < _WINDOW:
+        try:
+            return read_graph(path, _WINDOW), _WINDOW
+        except InputError:  # What is wrong with the file itself is said of the text's length.
+            pass
+    return read_graph(path, context), min(_WINDOW, context)
 
 
 def read_graph(path: Path, context: int) -> FloatGraph:

@@ -44,6 +44,16 @@ def test_a_file_goes_on_with_a_text_with_a_cache_or_without(name):
     assert right(*FLOAT, "Hello").stdout.startswith("Hello")
 
 
+def test_lines_of_a_file_go_on_as_each_does_alone():
+    """Ranges are those of windows of 64 tokens, however long the other texts are."""
+    save(exported("llama"))
+    words, lines = (*OWN, "--sim", "functional", "--tokens", "3"), ["Hello", "Once upon"]
+    Path("p.txt").write_text("".join(f"{line}\n" for line in lines))
+    alone = [right(*words, "--prompt", line).stdout.splitlines()[0] for line in lines]
+    found = right(*words, "--prompts", "p.txt").stdout
+    assert found.startswith(f"1: {alone[0]}\n2: {alone[1]}\n")
+
+
 @pytest.mark.slow
 def test_rtl_says_what_tokens_cost():
     words = (*OWN, "--preset", "tiny", "--prompt", "Hello")
