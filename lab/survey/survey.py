@@ -8,6 +8,7 @@ from celosia.isa.config import did_you_mean
 from celosia.isa.documents.record import Inline, Record
 from celosia.lab.survey.items import (
     bottleneck,
+    clock,
     generation,
     inconsistencies,
     intensity,
@@ -42,6 +43,7 @@ _MODULES: Final = (
     memories,
     bottleneck,
     silicon,
+    clock,
     mappings,
     pairs,
     generation,

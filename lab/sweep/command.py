@@ -8,8 +8,17 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from celosia.lab.sweep.front import costs, pareto_front
+from celosia.lab.sweep.front import (
+    CYCLES,
+    TIME,
+    Axis,
+    headings,
+    is_measured,
+    numbers,
+    pareto_front,
+)
 from celosia.lab.sweep.page import sweep_page
+from celosia.lab.sweep.periods import read_periods, timed
 from celosia.lab.sweep.point import Line
 from celosia.lab.sweep.space import read_space
 from celosia.lab.sweep.sweep import run_sweep
@@ -19,6 +28,7 @@ from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.guard import WRONG
 from celosia.sim.support.output import write_file
 from celosia.sim.support.problems import InputError
+from celosia.sim.support.words import counted
 from celosia.sim.support.workers import lanes_of, parse_executor
 
 __all__ = ["sweep"]
@@ -34,6 +44,15 @@ def sweep(
         Path,
         typer.Option("--out", metavar="DIR", help="Where lines and the page are written."),
     ],
+    timing: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--timing",
+            metavar="FILE.json",
+            help="What a cycle takes on a configuration, as `celosia timing --json` wrote it: "
+            "compare us, not cycles.",
+        ),
+    ] = None,
 ) -> None:
     """Measure workloads on every configuration of a space: docs/cluster.md.
 
@@ -42,12 +61,16 @@ def sweep(
     """
     parse_executor(executor)
     check_folder(out)
+    periods, axis = read_periods(timing or ()), TIME if timing else CYCLES
     with lanes_of(executor) as lanes:  # Says at once if nobody answers there.
         points = read_space(space)
         with progress_bar() as tell:
-            lines = run_sweep(points, lanes, make_folder(out), tell)
-    write_file(out / PAGE, sweep_page(lines, Path(space).name, out))
-    table_console().print(_table(lines))
+            lines = timed(points, run_sweep(points, lanes, make_folder(out), tell), periods)
+    write_file(out / PAGE, sweep_page(lines, Path(space).name, out, axis))
+    table_console().print(_table(lines, axis))
+    unknown = sum(is_measured(line) and not is_measured(line, axis) for line in lines)
+    if unknown:
+        typer.echo(f"{counted(unknown, 'point')} left out: no --timing is of their configuration")
     for kind in ("wrong", "failed"):
         for line in lines:
             if kind in line:
@@ -58,21 +81,20 @@ def sweep(
         raise typer.Exit(WRONG)
 
 
-def _table(lines: Sequence[Line]) -> Table:
+def _table(lines: Sequence[Line], axis: Axis) -> Table:
     """The fastest point of each workload, and what became of the others."""
     table = Table("workload", "sim", title="The fastest points", title_justify="left")
-    for head in ("points", "refused", "on the front", "cycles", "bytes moved"):
+    for head in ("points", "refused", "on the front", *headings(axis)):
         table.add_column(head, justify="right")
     table.add_column("configuration", overflow="fold")
     for run, sim in dict.fromkeys((line["run"], line["sim"]) for line in lines):
         members = [line for line in lines if (line["run"], line["sim"]) == (run, sim)]
-        front = pareto_front(members)
+        front = pareto_front(members, axis)
         refused = sum("refused" in line for line in members)
-        cells = ("-", "-", "-")
+        cells = ("-",) * (len(headings(axis)) + 1)
         if front:
-            cycles, moved = costs(front[0])
             chosen = ", ".join(f"{name}={value}" for name, value in front[0]["space"].items())
-            cells = (f"{cycles:,}", f"{moved:,}", escape(chosen))
+            cells = (*numbers(front[0], axis), escape(chosen))
         counts = (len(members), refused, len(front))
         table.add_row(escape(run), sim, *(f"{count:,}" for count in counts), *cells)
     return table

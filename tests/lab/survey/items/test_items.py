@@ -248,7 +248,7 @@ def test_area_says_which_counts_it_has(monkeypatch):
     assert beside.note == "cells, and every bit of memory at six transistors"
 
 
-OTHER_RUNS = ("area", "fig18", "fig21")
+OTHER_RUNS = ("area", "time", "fig18", "fig21")
 """Items whose runs are not `Job`s."""
 
 
