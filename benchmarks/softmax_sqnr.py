@@ -27,10 +27,12 @@ GOLDEN: Final = 0.6180339887498949
 Array = NDArray[Any]
 
 
-def context_sqnr(sigma: float, length: int, mean: int = 0) -> tuple[float, float]:
-    """SQNR in dB of the context as it is, and the share of numerators that are 0."""
+def context_sqnr(
+    sigma: float, length: int, mean: int = 0, *, dithered: bool = False
+) -> tuple[float, float]:
+    """SQNR in dB of the accelerator's context, and the share of numerators that are 0."""
     q, values, exact = _operands(sigma, length, mean)
-    numerators, totals = deferred_softmax(q)
+    numerators, totals = deferred_softmax(q, dithered=dithered)
     products = (numerators.astype(np.int64) @ values.astype(np.int64)).astype(np.int32)
     found = deferred_context(products, totals) / 2.0**16
     return _decibels(exact, found), float((numerators == 0).mean())
@@ -53,12 +55,12 @@ def tables() -> Iterator[str]:
         texts = (f"{decibels:.1f} dB, {zeros:.0%} are 0" for decibels, zeros in cells)
         yield f"| N(0, {sigma:g}) | " + " | ".join(texts) + " |"
     yield ""
-    yield "| l = 4,096 | as it is | " + " | ".join(NUMERATORS) + " |"
-    yield "|---" * (2 + len(NUMERATORS)) + "|"
+    yield "| l = 4,096 | rounded | dithered | " + " | ".join(NUMERATORS) + " |"
+    yield "|---" * (3 + len(NUMERATORS)) + "|"
     for sigma in SPREADS:
         for mean in MEANS:
             length = LENGTHS[-1]
-            cells = [context_sqnr(sigma, length, mean)[0]]
+            cells = [context_sqnr(sigma, length, mean, dithered=how)[0] for how in (False, True)]
             cells += [other_sqnr(sigma, length, mean, name) for name in NUMERATORS]
             texts = " | ".join(f"{decibels:.1f}" for decibels in cells)
             yield f"| scores N(0, {sigma:g}), values N({mean}, 40) | {texts} |"
@@ -94,8 +96,8 @@ def _exact_sums(exponents: Array) -> tuple[Array, Array]:
     return np.rint(exponents * 255), exponents.sum(axis=1) * 255
 
 
-def _by_position(exponents: Array) -> tuple[Array, Array]:
-    """What is added before a numerator is cut is not one half, but depends on its key's number."""
+def _by_golden_ratio(exponents: Array) -> tuple[Array, Array]:
+    """What is added before a numerator is cut is a fraction of its key's number, modulo 1."""
     offsets = np.arange(exponents.shape[1]) * GOLDEN % 1
     numerators = np.minimum(np.floor(exponents * 255 + offsets), 255)
     return numerators, numerators.sum(axis=1)
@@ -107,7 +109,7 @@ NUMERATORS: Final[dict[str, Callable[[Array], tuple[Array, Array]]]] = {
     "11 bits": _bits(11),
     "16 bits": _bits(16),
     "exact sums": _exact_sums,
-    "rounded by position": _by_position,
+    "by golden ratio": _by_golden_ratio,
 }
 """Other numerators, from exponents of at most 1 to them and their sums."""
 

@@ -536,580 +536,596 @@
 #define CELOSIA_COUNTER_WAIT_HARDSWISH_HI            0x30Cu
 #define CELOSIA_COUNTER_WAIT_HARDSWISH_HI_RESET      0x00000000u
 
+/* The next product waits for a TRANSFORM of DITHERED_EXPONENT. (read only) */
+#define CELOSIA_COUNTER_WAIT_DITHERED_EXPONENT_LO    0x310u
+#define CELOSIA_COUNTER_WAIT_DITHERED_EXPONENT_LO_RESET 0x00000000u
+
+/* Its high half. (read only) */
+#define CELOSIA_COUNTER_WAIT_DITHERED_EXPONENT_HI    0x314u
+#define CELOSIA_COUNTER_WAIT_DITHERED_EXPONENT_HI_RESET 0x00000000u
+
 /* The next product waits for the result of an earlier product in the scratchpad. (read only) */
-#define CELOSIA_COUNTER_WAIT_EXECUTE_EXECUTE_LO      0x310u
+#define CELOSIA_COUNTER_WAIT_EXECUTE_EXECUTE_LO      0x318u
 #define CELOSIA_COUNTER_WAIT_EXECUTE_EXECUTE_LO_RESET 0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_WAIT_EXECUTE_EXECUTE_HI      0x314u
+#define CELOSIA_COUNTER_WAIT_EXECUTE_EXECUTE_HI      0x31Cu
 #define CELOSIA_COUNTER_WAIT_EXECUTE_EXECUTE_HI_RESET 0x00000000u
 
 /* The next product waits for a store to have read rows of the scratchpad that it writes. (read only) */
-#define CELOSIA_COUNTER_WAIT_EXECUTE_STORE_LO        0x318u
+#define CELOSIA_COUNTER_WAIT_EXECUTE_STORE_LO        0x320u
 #define CELOSIA_COUNTER_WAIT_EXECUTE_STORE_LO_RESET  0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_WAIT_EXECUTE_STORE_HI        0x31Cu
+#define CELOSIA_COUNTER_WAIT_EXECUTE_STORE_HI        0x324u
 #define CELOSIA_COUNTER_WAIT_EXECUTE_STORE_HI_RESET  0x00000000u
 
 /* The next product waits for a load, and that for an earlier product. (read only) */
-#define CELOSIA_COUNTER_WAIT_LOAD_EXECUTE_LO         0x320u
+#define CELOSIA_COUNTER_WAIT_LOAD_EXECUTE_LO         0x328u
 #define CELOSIA_COUNTER_WAIT_LOAD_EXECUTE_LO_RESET   0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_WAIT_LOAD_EXECUTE_HI         0x324u
+#define CELOSIA_COUNTER_WAIT_LOAD_EXECUTE_HI         0x32Cu
 #define CELOSIA_COUNTER_WAIT_LOAD_EXECUTE_HI_RESET   0x00000000u
 
 /* The next product waits for a load, and that for a store. (read only) */
-#define CELOSIA_COUNTER_WAIT_LOAD_STORE_LO           0x328u
+#define CELOSIA_COUNTER_WAIT_LOAD_STORE_LO           0x330u
 #define CELOSIA_COUNTER_WAIT_LOAD_STORE_LO_RESET     0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_WAIT_LOAD_STORE_HI           0x32Cu
+#define CELOSIA_COUNTER_WAIT_LOAD_STORE_HI           0x334u
 #define CELOSIA_COUNTER_WAIT_LOAD_STORE_HI_RESET     0x00000000u
 
 /* The next product waits for a load, and that for a transform. (read only) */
-#define CELOSIA_COUNTER_WAIT_LOAD_TRANSFORM_LO       0x330u
+#define CELOSIA_COUNTER_WAIT_LOAD_TRANSFORM_LO       0x338u
 #define CELOSIA_COUNTER_WAIT_LOAD_TRANSFORM_LO_RESET 0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_WAIT_LOAD_TRANSFORM_HI       0x334u
+#define CELOSIA_COUNTER_WAIT_LOAD_TRANSFORM_HI       0x33Cu
 #define CELOSIA_COUNTER_WAIT_LOAD_TRANSFORM_HI_RESET 0x00000000u
 
 /* The next product waits for a transform, and that for a load. (read only) */
-#define CELOSIA_COUNTER_WAIT_TRANSFORM_LOAD_LO       0x338u
+#define CELOSIA_COUNTER_WAIT_TRANSFORM_LOAD_LO       0x340u
 #define CELOSIA_COUNTER_WAIT_TRANSFORM_LOAD_LO_RESET 0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_WAIT_TRANSFORM_LOAD_HI       0x33Cu
+#define CELOSIA_COUNTER_WAIT_TRANSFORM_LOAD_HI       0x344u
 #define CELOSIA_COUNTER_WAIT_TRANSFORM_LOAD_HI_RESET 0x00000000u
 
 /* The next product waits for a transform, and that for an earlier product. (read only) */
-#define CELOSIA_COUNTER_WAIT_TRANSFORM_EXECUTE_LO    0x340u
+#define CELOSIA_COUNTER_WAIT_TRANSFORM_EXECUTE_LO    0x348u
 #define CELOSIA_COUNTER_WAIT_TRANSFORM_EXECUTE_LO_RESET 0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_WAIT_TRANSFORM_EXECUTE_HI    0x344u
+#define CELOSIA_COUNTER_WAIT_TRANSFORM_EXECUTE_HI    0x34Cu
 #define CELOSIA_COUNTER_WAIT_TRANSFORM_EXECUTE_HI_RESET 0x00000000u
 
 /* The next product waits for a transform, and that for a store. (read only) */
-#define CELOSIA_COUNTER_WAIT_TRANSFORM_STORE_LO      0x348u
+#define CELOSIA_COUNTER_WAIT_TRANSFORM_STORE_LO      0x350u
 #define CELOSIA_COUNTER_WAIT_TRANSFORM_STORE_LO_RESET 0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_WAIT_TRANSFORM_STORE_HI      0x34Cu
+#define CELOSIA_COUNTER_WAIT_TRANSFORM_STORE_HI      0x354u
 #define CELOSIA_COUNTER_WAIT_TRANSFORM_STORE_HI_RESET 0x00000000u
 
 /* The next product is on its way from the queue to the array. (read only) */
-#define CELOSIA_COUNTER_WAIT_ISSUE_LO                0x350u
+#define CELOSIA_COUNTER_WAIT_ISSUE_LO                0x358u
 #define CELOSIA_COUNTER_WAIT_ISSUE_LO_RESET          0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_WAIT_ISSUE_HI                0x354u
+#define CELOSIA_COUNTER_WAIT_ISSUE_HI                0x35Cu
 #define CELOSIA_COUNTER_WAIT_ISSUE_HI_RESET          0x00000000u
 
 /* No product is queued: the next command waits for a place in the queue of loads. (read only) */
-#define CELOSIA_COUNTER_WAIT_QUEUE_LOAD_LO           0x358u
+#define CELOSIA_COUNTER_WAIT_QUEUE_LOAD_LO           0x360u
 #define CELOSIA_COUNTER_WAIT_QUEUE_LOAD_LO_RESET     0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_WAIT_QUEUE_LOAD_HI           0x35Cu
+#define CELOSIA_COUNTER_WAIT_QUEUE_LOAD_HI           0x364u
 #define CELOSIA_COUNTER_WAIT_QUEUE_LOAD_HI_RESET     0x00000000u
 
 /* No product is queued: the next one waits for a place, until the results of one are there. (read only) */
-#define CELOSIA_COUNTER_WAIT_QUEUE_EXECUTE_LO        0x360u
+#define CELOSIA_COUNTER_WAIT_QUEUE_EXECUTE_LO        0x368u
 #define CELOSIA_COUNTER_WAIT_QUEUE_EXECUTE_LO_RESET  0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_WAIT_QUEUE_EXECUTE_HI        0x364u
+#define CELOSIA_COUNTER_WAIT_QUEUE_EXECUTE_HI        0x36Cu
 #define CELOSIA_COUNTER_WAIT_QUEUE_EXECUTE_HI_RESET  0x00000000u
 
 /* No product is queued: the next command waits for a place in the queue of stores. (read only) */
-#define CELOSIA_COUNTER_WAIT_QUEUE_STORE_LO          0x368u
+#define CELOSIA_COUNTER_WAIT_QUEUE_STORE_LO          0x370u
 #define CELOSIA_COUNTER_WAIT_QUEUE_STORE_LO_RESET    0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_WAIT_QUEUE_STORE_HI          0x36Cu
+#define CELOSIA_COUNTER_WAIT_QUEUE_STORE_HI          0x374u
 #define CELOSIA_COUNTER_WAIT_QUEUE_STORE_HI_RESET    0x00000000u
 
 /* No product is queued: the next command waits for a place in the queue of transforms. (read only) */
-#define CELOSIA_COUNTER_WAIT_QUEUE_TRANSFORM_LO      0x370u
+#define CELOSIA_COUNTER_WAIT_QUEUE_TRANSFORM_LO      0x378u
 #define CELOSIA_COUNTER_WAIT_QUEUE_TRANSFORM_LO_RESET 0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_WAIT_QUEUE_TRANSFORM_HI      0x374u
+#define CELOSIA_COUNTER_WAIT_QUEUE_TRANSFORM_HI      0x37Cu
 #define CELOSIA_COUNTER_WAIT_QUEUE_TRANSFORM_HI_RESET 0x00000000u
 
 /* No product is queued: a FENCE, or a command that breaks a rule, waits for all before it. (read only) */
-#define CELOSIA_COUNTER_WAIT_FENCE_LO                0x378u
+#define CELOSIA_COUNTER_WAIT_FENCE_LO                0x380u
 #define CELOSIA_COUNTER_WAIT_FENCE_LO_RESET          0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_WAIT_FENCE_HI                0x37Cu
+#define CELOSIA_COUNTER_WAIT_FENCE_HI                0x384u
 #define CELOSIA_COUNTER_WAIT_FENCE_HI_RESET          0x00000000u
 
 /* No product is queued; commands are on their way to the queues. (read only) */
-#define CELOSIA_COUNTER_WAIT_COMMAND_LO              0x380u
+#define CELOSIA_COUNTER_WAIT_COMMAND_LO              0x388u
 #define CELOSIA_COUNTER_WAIT_COMMAND_LO_RESET        0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_WAIT_COMMAND_HI              0x384u
+#define CELOSIA_COUNTER_WAIT_COMMAND_HI              0x38Cu
 #define CELOSIA_COUNTER_WAIT_COMMAND_HI_RESET        0x00000000u
 
 /* No array work is queued anywhere; loads, stores or transforms are finishing. (read only) */
-#define CELOSIA_COUNTER_DRAIN_LO                     0x388u
+#define CELOSIA_COUNTER_DRAIN_LO                     0x390u
 #define CELOSIA_COUNTER_DRAIN_LO_RESET               0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_DRAIN_HI                     0x38Cu
+#define CELOSIA_COUNTER_DRAIN_HI                     0x394u
 #define CELOSIA_COUNTER_DRAIN_HI_RESET               0x00000000u
 
 /* A beat of a load arrives. (read only) */
-#define CELOSIA_COUNTER_READ_DATA_LO                 0x390u
+#define CELOSIA_COUNTER_READ_DATA_LO                 0x398u
 #define CELOSIA_COUNTER_READ_DATA_LO_RESET           0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_READ_DATA_HI                 0x394u
+#define CELOSIA_COUNTER_READ_DATA_HI                 0x39Cu
 #define CELOSIA_COUNTER_READ_DATA_HI_RESET           0x00000000u
 
 /* Memory pauses between beats, or takes no address and owes no beat. (read only) */
-#define CELOSIA_COUNTER_READ_BANDWIDTH_LO            0x398u
+#define CELOSIA_COUNTER_READ_BANDWIDTH_LO            0x3A0u
 #define CELOSIA_COUNTER_READ_BANDWIDTH_LO_RESET      0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_READ_BANDWIDTH_HI            0x39Cu
+#define CELOSIA_COUNTER_READ_BANDWIDTH_HI            0x3A4u
 #define CELOSIA_COUNTER_READ_BANDWIDTH_HI_RESET      0x00000000u
 
 /* Memory has not begun to answer the oldest burst. (read only) */
-#define CELOSIA_COUNTER_READ_LATENCY_LO              0x3A0u
+#define CELOSIA_COUNTER_READ_LATENCY_LO              0x3A8u
 #define CELOSIA_COUNTER_READ_LATENCY_LO_RESET        0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_READ_LATENCY_HI              0x3A4u
+#define CELOSIA_COUNTER_READ_LATENCY_HI              0x3ACu
 #define CELOSIA_COUNTER_READ_LATENCY_HI_RESET        0x00000000u
 
 /* As before, but the burst went out late: as many as there may be were in flight. (read only) */
-#define CELOSIA_COUNTER_READ_REQUESTS_LO             0x3A8u
+#define CELOSIA_COUNTER_READ_REQUESTS_LO             0x3B0u
 #define CELOSIA_COUNTER_READ_REQUESTS_LO_RESET       0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_READ_REQUESTS_HI             0x3ACu
+#define CELOSIA_COUNTER_READ_REQUESTS_HI             0x3B4u
 #define CELOSIA_COUNTER_READ_REQUESTS_HI_RESET       0x00000000u
 
 /* A row waits for a bank that takes results of products. (read only) */
-#define CELOSIA_COUNTER_READ_BANK_RESULTS_LO         0x3B0u
+#define CELOSIA_COUNTER_READ_BANK_RESULTS_LO         0x3B8u
 #define CELOSIA_COUNTER_READ_BANK_RESULTS_LO_RESET   0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_READ_BANK_RESULTS_HI         0x3B4u
+#define CELOSIA_COUNTER_READ_BANK_RESULTS_HI         0x3BCu
 #define CELOSIA_COUNTER_READ_BANK_RESULTS_HI_RESET   0x00000000u
 
 /* A row waits for a bank that reads weights. (read only) */
-#define CELOSIA_COUNTER_READ_BANK_WEIGHTS_LO         0x3B8u
+#define CELOSIA_COUNTER_READ_BANK_WEIGHTS_LO         0x3C0u
 #define CELOSIA_COUNTER_READ_BANK_WEIGHTS_LO_RESET   0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_READ_BANK_WEIGHTS_HI         0x3BCu
+#define CELOSIA_COUNTER_READ_BANK_WEIGHTS_HI         0x3C4u
 #define CELOSIA_COUNTER_READ_BANK_WEIGHTS_HI_RESET   0x00000000u
 
 /* A row waits for a bank that reads rows of A or D. (read only) */
-#define CELOSIA_COUNTER_READ_BANK_OPERANDS_LO        0x3C0u
+#define CELOSIA_COUNTER_READ_BANK_OPERANDS_LO        0x3C8u
 #define CELOSIA_COUNTER_READ_BANK_OPERANDS_LO_RESET  0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_READ_BANK_OPERANDS_HI        0x3C4u
+#define CELOSIA_COUNTER_READ_BANK_OPERANDS_HI        0x3CCu
 #define CELOSIA_COUNTER_READ_BANK_OPERANDS_HI_RESET  0x00000000u
 
 /* A row waits for a bank that serves transforms. (read only) */
-#define CELOSIA_COUNTER_READ_BANK_TRANSFORM_LO       0x3C8u
+#define CELOSIA_COUNTER_READ_BANK_TRANSFORM_LO       0x3D0u
 #define CELOSIA_COUNTER_READ_BANK_TRANSFORM_LO_RESET 0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_READ_BANK_TRANSFORM_HI       0x3CCu
+#define CELOSIA_COUNTER_READ_BANK_TRANSFORM_HI       0x3D4u
 #define CELOSIA_COUNTER_READ_BANK_TRANSFORM_HI_RESET 0x00000000u
 
 /* A row waits for a bank that a store reads. (read only) */
-#define CELOSIA_COUNTER_READ_BANK_STORE_LO           0x3D0u
+#define CELOSIA_COUNTER_READ_BANK_STORE_LO           0x3D8u
 #define CELOSIA_COUNTER_READ_BANK_STORE_LO_RESET     0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_READ_BANK_STORE_HI           0x3D4u
+#define CELOSIA_COUNTER_READ_BANK_STORE_HI           0x3DCu
 #define CELOSIA_COUNTER_READ_BANK_STORE_HI_RESET     0x00000000u
 
 /* A load is in the stages before and behind memory, which owes no beat. (read only) */
-#define CELOSIA_COUNTER_READ_STAGES_LO               0x3D8u
+#define CELOSIA_COUNTER_READ_STAGES_LO               0x3E0u
 #define CELOSIA_COUNTER_READ_STAGES_LO_RESET         0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_READ_STAGES_HI               0x3DCu
+#define CELOSIA_COUNTER_READ_STAGES_HI               0x3E4u
 #define CELOSIA_COUNTER_READ_STAGES_HI_RESET         0x00000000u
 
 /* The next load waits for stores by a token. (read only) */
-#define CELOSIA_COUNTER_READ_TOKEN_LO                0x3E0u
+#define CELOSIA_COUNTER_READ_TOKEN_LO                0x3E8u
 #define CELOSIA_COUNTER_READ_TOKEN_LO_RESET          0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_READ_TOKEN_HI                0x3E4u
+#define CELOSIA_COUNTER_READ_TOKEN_HI                0x3ECu
 #define CELOSIA_COUNTER_READ_TOKEN_HI_RESET          0x00000000u
 
 /* The next load waits for a product. (read only) */
-#define CELOSIA_COUNTER_READ_WAIT_EXECUTE_LO         0x3E8u
+#define CELOSIA_COUNTER_READ_WAIT_EXECUTE_LO         0x3F0u
 #define CELOSIA_COUNTER_READ_WAIT_EXECUTE_LO_RESET   0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_READ_WAIT_EXECUTE_HI         0x3ECu
+#define CELOSIA_COUNTER_READ_WAIT_EXECUTE_HI         0x3F4u
 #define CELOSIA_COUNTER_READ_WAIT_EXECUTE_HI_RESET   0x00000000u
 
 /* The next load waits for a store. (read only) */
-#define CELOSIA_COUNTER_READ_WAIT_STORE_LO           0x3F0u
+#define CELOSIA_COUNTER_READ_WAIT_STORE_LO           0x3F8u
 #define CELOSIA_COUNTER_READ_WAIT_STORE_LO_RESET     0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_READ_WAIT_STORE_HI           0x3F4u
+#define CELOSIA_COUNTER_READ_WAIT_STORE_HI           0x3FCu
 #define CELOSIA_COUNTER_READ_WAIT_STORE_HI_RESET     0x00000000u
 
 /* The next load waits for a transform. (read only) */
-#define CELOSIA_COUNTER_READ_WAIT_TRANSFORM_LO       0x3F8u
+#define CELOSIA_COUNTER_READ_WAIT_TRANSFORM_LO       0x400u
 #define CELOSIA_COUNTER_READ_WAIT_TRANSFORM_LO_RESET 0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_READ_WAIT_TRANSFORM_HI       0x3FCu
+#define CELOSIA_COUNTER_READ_WAIT_TRANSFORM_HI       0x404u
 #define CELOSIA_COUNTER_READ_WAIT_TRANSFORM_HI_RESET 0x00000000u
 
 /* No load is queued. (read only) */
-#define CELOSIA_COUNTER_READ_NONE_LO                 0x400u
+#define CELOSIA_COUNTER_READ_NONE_LO                 0x408u
 #define CELOSIA_COUNTER_READ_NONE_LO_RESET           0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_READ_NONE_HI                 0x404u
+#define CELOSIA_COUNTER_READ_NONE_HI                 0x40Cu
 #define CELOSIA_COUNTER_READ_NONE_HI_RESET           0x00000000u
 
 /* A beat of a store leaves. (read only) */
-#define CELOSIA_COUNTER_WRITE_DATA_LO                0x408u
+#define CELOSIA_COUNTER_WRITE_DATA_LO                0x410u
 #define CELOSIA_COUNTER_WRITE_DATA_LO_RESET          0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_WRITE_DATA_HI                0x40Cu
+#define CELOSIA_COUNTER_WRITE_DATA_HI                0x414u
 #define CELOSIA_COUNTER_WRITE_DATA_HI_RESET          0x00000000u
 
 /* Memory does not take the address or the beat on offer. (read only) */
-#define CELOSIA_COUNTER_WRITE_BANDWIDTH_LO           0x410u
+#define CELOSIA_COUNTER_WRITE_BANDWIDTH_LO           0x418u
 #define CELOSIA_COUNTER_WRITE_BANDWIDTH_LO_RESET     0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_WRITE_BANDWIDTH_HI           0x414u
+#define CELOSIA_COUNTER_WRITE_BANDWIDTH_HI           0x41Cu
 #define CELOSIA_COUNTER_WRITE_BANDWIDTH_HI_RESET     0x00000000u
 
 /* As many bursts are in flight as there may be. (read only) */
-#define CELOSIA_COUNTER_WRITE_REQUESTS_LO            0x418u
+#define CELOSIA_COUNTER_WRITE_REQUESTS_LO            0x420u
 #define CELOSIA_COUNTER_WRITE_REQUESTS_LO_RESET      0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_WRITE_REQUESTS_HI            0x41Cu
+#define CELOSIA_COUNTER_WRITE_REQUESTS_HI            0x424u
 #define CELOSIA_COUNTER_WRITE_REQUESTS_HI_RESET      0x00000000u
 
 /* All is sent, and memory has not answered the oldest burst. (read only) */
-#define CELOSIA_COUNTER_WRITE_LATENCY_LO             0x420u
+#define CELOSIA_COUNTER_WRITE_LATENCY_LO             0x428u
 #define CELOSIA_COUNTER_WRITE_LATENCY_LO_RESET       0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_WRITE_LATENCY_HI             0x424u
+#define CELOSIA_COUNTER_WRITE_LATENCY_HI             0x42Cu
 #define CELOSIA_COUNTER_WRITE_LATENCY_HI_RESET       0x00000000u
 
 /* A row waits for a bank that takes results of products. (read only) */
-#define CELOSIA_COUNTER_WRITE_BANK_RESULTS_LO        0x428u
+#define CELOSIA_COUNTER_WRITE_BANK_RESULTS_LO        0x430u
 #define CELOSIA_COUNTER_WRITE_BANK_RESULTS_LO_RESET  0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_WRITE_BANK_RESULTS_HI        0x42Cu
+#define CELOSIA_COUNTER_WRITE_BANK_RESULTS_HI        0x434u
 #define CELOSIA_COUNTER_WRITE_BANK_RESULTS_HI_RESET  0x00000000u
 
 /* A row waits for a bank that reads weights. (read only) */
-#define CELOSIA_COUNTER_WRITE_BANK_WEIGHTS_LO        0x430u
+#define CELOSIA_COUNTER_WRITE_BANK_WEIGHTS_LO        0x438u
 #define CELOSIA_COUNTER_WRITE_BANK_WEIGHTS_LO_RESET  0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_WRITE_BANK_WEIGHTS_HI        0x434u
+#define CELOSIA_COUNTER_WRITE_BANK_WEIGHTS_HI        0x43Cu
 #define CELOSIA_COUNTER_WRITE_BANK_WEIGHTS_HI_RESET  0x00000000u
 
 /* A row waits for a bank that reads rows of A or D. (read only) */
-#define CELOSIA_COUNTER_WRITE_BANK_OPERANDS_LO       0x438u
+#define CELOSIA_COUNTER_WRITE_BANK_OPERANDS_LO       0x440u
 #define CELOSIA_COUNTER_WRITE_BANK_OPERANDS_LO_RESET 0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_WRITE_BANK_OPERANDS_HI       0x43Cu
+#define CELOSIA_COUNTER_WRITE_BANK_OPERANDS_HI       0x444u
 #define CELOSIA_COUNTER_WRITE_BANK_OPERANDS_HI_RESET 0x00000000u
 
 /* A row waits for a bank that serves transforms. (read only) */
-#define CELOSIA_COUNTER_WRITE_BANK_TRANSFORM_LO      0x440u
+#define CELOSIA_COUNTER_WRITE_BANK_TRANSFORM_LO      0x448u
 #define CELOSIA_COUNTER_WRITE_BANK_TRANSFORM_LO_RESET 0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_WRITE_BANK_TRANSFORM_HI      0x444u
+#define CELOSIA_COUNTER_WRITE_BANK_TRANSFORM_HI      0x44Cu
 #define CELOSIA_COUNTER_WRITE_BANK_TRANSFORM_HI_RESET 0x00000000u
 
 /* A row waits for a bank of the accumulator that adds a load. (read only) */
-#define CELOSIA_COUNTER_WRITE_BANK_LOAD_LO           0x448u
+#define CELOSIA_COUNTER_WRITE_BANK_LOAD_LO           0x450u
 #define CELOSIA_COUNTER_WRITE_BANK_LOAD_LO_RESET     0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_WRITE_BANK_LOAD_HI           0x44Cu
+#define CELOSIA_COUNTER_WRITE_BANK_LOAD_HI           0x454u
 #define CELOSIA_COUNTER_WRITE_BANK_LOAD_HI_RESET     0x00000000u
 
 /* A store is in the stages before memory. (read only) */
-#define CELOSIA_COUNTER_WRITE_STAGES_LO              0x450u
+#define CELOSIA_COUNTER_WRITE_STAGES_LO              0x458u
 #define CELOSIA_COUNTER_WRITE_STAGES_LO_RESET        0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_WRITE_STAGES_HI              0x454u
+#define CELOSIA_COUNTER_WRITE_STAGES_HI              0x45Cu
 #define CELOSIA_COUNTER_WRITE_STAGES_HI_RESET        0x00000000u
 
 /* The next store waits for a load. (read only) */
-#define CELOSIA_COUNTER_WRITE_WAIT_LOAD_LO           0x458u
+#define CELOSIA_COUNTER_WRITE_WAIT_LOAD_LO           0x460u
 #define CELOSIA_COUNTER_WRITE_WAIT_LOAD_LO_RESET     0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_WRITE_WAIT_LOAD_HI           0x45Cu
+#define CELOSIA_COUNTER_WRITE_WAIT_LOAD_HI           0x464u
 #define CELOSIA_COUNTER_WRITE_WAIT_LOAD_HI_RESET     0x00000000u
 
 /* The next store waits for a product. (read only) */
-#define CELOSIA_COUNTER_WRITE_WAIT_EXECUTE_LO        0x460u
+#define CELOSIA_COUNTER_WRITE_WAIT_EXECUTE_LO        0x468u
 #define CELOSIA_COUNTER_WRITE_WAIT_EXECUTE_LO_RESET  0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_WRITE_WAIT_EXECUTE_HI        0x464u
+#define CELOSIA_COUNTER_WRITE_WAIT_EXECUTE_HI        0x46Cu
 #define CELOSIA_COUNTER_WRITE_WAIT_EXECUTE_HI_RESET  0x00000000u
 
 /* The next store waits for a transform. (read only) */
-#define CELOSIA_COUNTER_WRITE_WAIT_TRANSFORM_LO      0x468u
+#define CELOSIA_COUNTER_WRITE_WAIT_TRANSFORM_LO      0x470u
 #define CELOSIA_COUNTER_WRITE_WAIT_TRANSFORM_LO_RESET 0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_WRITE_WAIT_TRANSFORM_HI      0x46Cu
+#define CELOSIA_COUNTER_WRITE_WAIT_TRANSFORM_HI      0x474u
 #define CELOSIA_COUNTER_WRITE_WAIT_TRANSFORM_HI_RESET 0x00000000u
 
 /* No store is queued. (read only) */
-#define CELOSIA_COUNTER_WRITE_NONE_LO                0x470u
+#define CELOSIA_COUNTER_WRITE_NONE_LO                0x478u
 #define CELOSIA_COUNTER_WRITE_NONE_LO_RESET          0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_WRITE_NONE_HI                0x474u
+#define CELOSIA_COUNTER_WRITE_NONE_HI                0x47Cu
 #define CELOSIA_COUNTER_WRITE_NONE_HI_RESET          0x00000000u
 
 /* A step of REQUANTIZE enters the lanes. (read only) */
-#define CELOSIA_COUNTER_VECTOR_REQUANTIZE_LO         0x478u
+#define CELOSIA_COUNTER_VECTOR_REQUANTIZE_LO         0x480u
 #define CELOSIA_COUNTER_VECTOR_REQUANTIZE_LO_RESET   0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_VECTOR_REQUANTIZE_HI         0x47Cu
+#define CELOSIA_COUNTER_VECTOR_REQUANTIZE_HI         0x484u
 #define CELOSIA_COUNTER_VECTOR_REQUANTIZE_HI_RESET   0x00000000u
 
 /* A step of MAXIMUM enters the lanes. (read only) */
-#define CELOSIA_COUNTER_VECTOR_MAXIMUM_LO            0x480u
+#define CELOSIA_COUNTER_VECTOR_MAXIMUM_LO            0x488u
 #define CELOSIA_COUNTER_VECTOR_MAXIMUM_LO_RESET      0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_VECTOR_MAXIMUM_HI            0x484u
+#define CELOSIA_COUNTER_VECTOR_MAXIMUM_HI            0x48Cu
 #define CELOSIA_COUNTER_VECTOR_MAXIMUM_HI_RESET      0x00000000u
 
 /* A step of EXPONENT enters the lanes. (read only) */
-#define CELOSIA_COUNTER_VECTOR_EXPONENT_LO           0x488u
+#define CELOSIA_COUNTER_VECTOR_EXPONENT_LO           0x490u
 #define CELOSIA_COUNTER_VECTOR_EXPONENT_LO_RESET     0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_VECTOR_EXPONENT_HI           0x48Cu
+#define CELOSIA_COUNTER_VECTOR_EXPONENT_HI           0x494u
 #define CELOSIA_COUNTER_VECTOR_EXPONENT_HI_RESET     0x00000000u
 
 /* A step of SUM enters the lanes. (read only) */
-#define CELOSIA_COUNTER_VECTOR_SUM_LO                0x490u
+#define CELOSIA_COUNTER_VECTOR_SUM_LO                0x498u
 #define CELOSIA_COUNTER_VECTOR_SUM_LO_RESET          0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_VECTOR_SUM_HI                0x494u
+#define CELOSIA_COUNTER_VECTOR_SUM_HI                0x49Cu
 #define CELOSIA_COUNTER_VECTOR_SUM_HI_RESET          0x00000000u
 
 /* A step of PROBABILITY enters the lanes. (read only) */
-#define CELOSIA_COUNTER_VECTOR_PROBABILITY_LO        0x498u
+#define CELOSIA_COUNTER_VECTOR_PROBABILITY_LO        0x4A0u
 #define CELOSIA_COUNTER_VECTOR_PROBABILITY_LO_RESET  0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_VECTOR_PROBABILITY_HI        0x49Cu
+#define CELOSIA_COUNTER_VECTOR_PROBABILITY_HI        0x4A4u
 #define CELOSIA_COUNTER_VECTOR_PROBABILITY_HI_RESET  0x00000000u
 
 /* A step of CONTEXT enters the lanes. (read only) */
-#define CELOSIA_COUNTER_VECTOR_CONTEXT_LO            0x4A0u
+#define CELOSIA_COUNTER_VECTOR_CONTEXT_LO            0x4A8u
 #define CELOSIA_COUNTER_VECTOR_CONTEXT_LO_RESET      0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_VECTOR_CONTEXT_HI            0x4A4u
+#define CELOSIA_COUNTER_VECTOR_CONTEXT_HI            0x4ACu
 #define CELOSIA_COUNTER_VECTOR_CONTEXT_HI_RESET      0x00000000u
 
 /* A step of GELU enters the lanes. (read only) */
-#define CELOSIA_COUNTER_VECTOR_GELU_LO               0x4A8u
+#define CELOSIA_COUNTER_VECTOR_GELU_LO               0x4B0u
 #define CELOSIA_COUNTER_VECTOR_GELU_LO_RESET         0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_VECTOR_GELU_HI               0x4ACu
+#define CELOSIA_COUNTER_VECTOR_GELU_HI               0x4B4u
 #define CELOSIA_COUNTER_VECTOR_GELU_HI_RESET         0x00000000u
 
 /* A step of RESIDUAL enters the lanes. (read only) */
-#define CELOSIA_COUNTER_VECTOR_RESIDUAL_LO           0x4B0u
+#define CELOSIA_COUNTER_VECTOR_RESIDUAL_LO           0x4B8u
 #define CELOSIA_COUNTER_VECTOR_RESIDUAL_LO_RESET     0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_VECTOR_RESIDUAL_HI           0x4B4u
+#define CELOSIA_COUNTER_VECTOR_RESIDUAL_HI           0x4BCu
 #define CELOSIA_COUNTER_VECTOR_RESIDUAL_HI_RESET     0x00000000u
 
 /* A step of MOMENTS enters the lanes. (read only) */
-#define CELOSIA_COUNTER_VECTOR_MOMENTS_LO            0x4B8u
+#define CELOSIA_COUNTER_VECTOR_MOMENTS_LO            0x4C0u
 #define CELOSIA_COUNTER_VECTOR_MOMENTS_LO_RESET      0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_VECTOR_MOMENTS_HI            0x4BCu
+#define CELOSIA_COUNTER_VECTOR_MOMENTS_HI            0x4C4u
 #define CELOSIA_COUNTER_VECTOR_MOMENTS_HI_RESET      0x00000000u
 
 /* A step of LAYERNORM enters the lanes. (read only) */
-#define CELOSIA_COUNTER_VECTOR_LAYERNORM_LO          0x4C0u
+#define CELOSIA_COUNTER_VECTOR_LAYERNORM_LO          0x4C8u
 #define CELOSIA_COUNTER_VECTOR_LAYERNORM_LO_RESET    0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_VECTOR_LAYERNORM_HI          0x4C4u
+#define CELOSIA_COUNTER_VECTOR_LAYERNORM_HI          0x4CCu
 #define CELOSIA_COUNTER_VECTOR_LAYERNORM_HI_RESET    0x00000000u
 
 /* A step of SILU enters the lanes. (read only) */
-#define CELOSIA_COUNTER_VECTOR_SILU_LO               0x4C8u
+#define CELOSIA_COUNTER_VECTOR_SILU_LO               0x4D0u
 #define CELOSIA_COUNTER_VECTOR_SILU_LO_RESET         0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_VECTOR_SILU_HI               0x4CCu
+#define CELOSIA_COUNTER_VECTOR_SILU_HI               0x4D4u
 #define CELOSIA_COUNTER_VECTOR_SILU_HI_RESET         0x00000000u
 
 /* A step of MULTIPLY enters the lanes. (read only) */
-#define CELOSIA_COUNTER_VECTOR_MULTIPLY_LO           0x4D0u
+#define CELOSIA_COUNTER_VECTOR_MULTIPLY_LO           0x4D8u
 #define CELOSIA_COUNTER_VECTOR_MULTIPLY_LO_RESET     0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_VECTOR_MULTIPLY_HI           0x4D4u
+#define CELOSIA_COUNTER_VECTOR_MULTIPLY_HI           0x4DCu
 #define CELOSIA_COUNTER_VECTOR_MULTIPLY_HI_RESET     0x00000000u
 
 /* A step of ROTATE enters the lanes. (read only) */
-#define CELOSIA_COUNTER_VECTOR_ROTATE_LO             0x4D8u
+#define CELOSIA_COUNTER_VECTOR_ROTATE_LO             0x4E0u
 #define CELOSIA_COUNTER_VECTOR_ROTATE_LO_RESET       0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_VECTOR_ROTATE_HI             0x4DCu
+#define CELOSIA_COUNTER_VECTOR_ROTATE_HI             0x4E4u
 #define CELOSIA_COUNTER_VECTOR_ROTATE_HI_RESET       0x00000000u
 
 /* A step of HARDSWISH enters the lanes. (read only) */
-#define CELOSIA_COUNTER_VECTOR_HARDSWISH_LO          0x4E0u
+#define CELOSIA_COUNTER_VECTOR_HARDSWISH_LO          0x4E8u
 #define CELOSIA_COUNTER_VECTOR_HARDSWISH_LO_RESET    0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_VECTOR_HARDSWISH_HI          0x4E4u
+#define CELOSIA_COUNTER_VECTOR_HARDSWISH_HI          0x4ECu
 #define CELOSIA_COUNTER_VECTOR_HARDSWISH_HI_RESET    0x00000000u
 
+/* A step of DITHERED_EXPONENT enters the lanes. (read only) */
+#define CELOSIA_COUNTER_VECTOR_DITHERED_EXPONENT_LO  0x4F0u
+#define CELOSIA_COUNTER_VECTOR_DITHERED_EXPONENT_LO_RESET 0x00000000u
+
+/* Its high half. (read only) */
+#define CELOSIA_COUNTER_VECTOR_DITHERED_EXPONENT_HI  0x4F4u
+#define CELOSIA_COUNTER_VECTOR_DITHERED_EXPONENT_HI_RESET 0x00000000u
+
 /* A row waits for a bank that takes results of products. (read only) */
-#define CELOSIA_COUNTER_VECTOR_BANK_RESULTS_LO       0x4E8u
+#define CELOSIA_COUNTER_VECTOR_BANK_RESULTS_LO       0x4F8u
 #define CELOSIA_COUNTER_VECTOR_BANK_RESULTS_LO_RESET 0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_VECTOR_BANK_RESULTS_HI       0x4ECu
+#define CELOSIA_COUNTER_VECTOR_BANK_RESULTS_HI       0x4FCu
 #define CELOSIA_COUNTER_VECTOR_BANK_RESULTS_HI_RESET 0x00000000u
 
 /* A row waits for a bank that reads weights. (read only) */
-#define CELOSIA_COUNTER_VECTOR_BANK_WEIGHTS_LO       0x4F0u
+#define CELOSIA_COUNTER_VECTOR_BANK_WEIGHTS_LO       0x500u
 #define CELOSIA_COUNTER_VECTOR_BANK_WEIGHTS_LO_RESET 0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_VECTOR_BANK_WEIGHTS_HI       0x4F4u
+#define CELOSIA_COUNTER_VECTOR_BANK_WEIGHTS_HI       0x504u
 #define CELOSIA_COUNTER_VECTOR_BANK_WEIGHTS_HI_RESET 0x00000000u
 
 /* A row waits for a bank that reads rows of A or D. (read only) */
-#define CELOSIA_COUNTER_VECTOR_BANK_OPERANDS_LO      0x4F8u
+#define CELOSIA_COUNTER_VECTOR_BANK_OPERANDS_LO      0x508u
 #define CELOSIA_COUNTER_VECTOR_BANK_OPERANDS_LO_RESET 0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_VECTOR_BANK_OPERANDS_HI      0x4FCu
+#define CELOSIA_COUNTER_VECTOR_BANK_OPERANDS_HI      0x50Cu
 #define CELOSIA_COUNTER_VECTOR_BANK_OPERANDS_HI_RESET 0x00000000u
 
 /* A row waits for a bank that takes results of transforms. (read only) */
-#define CELOSIA_COUNTER_VECTOR_BANK_WORDS_LO         0x500u
+#define CELOSIA_COUNTER_VECTOR_BANK_WORDS_LO         0x510u
 #define CELOSIA_COUNTER_VECTOR_BANK_WORDS_LO_RESET   0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_VECTOR_BANK_WORDS_HI         0x504u
+#define CELOSIA_COUNTER_VECTOR_BANK_WORDS_HI         0x514u
 #define CELOSIA_COUNTER_VECTOR_BANK_WORDS_HI_RESET   0x00000000u
 
 /* A row waits for a bank of the accumulator that adds a load. (read only) */
-#define CELOSIA_COUNTER_VECTOR_BANK_LOAD_LO          0x508u
+#define CELOSIA_COUNTER_VECTOR_BANK_LOAD_LO          0x518u
 #define CELOSIA_COUNTER_VECTOR_BANK_LOAD_LO_RESET    0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_VECTOR_BANK_LOAD_HI          0x50Cu
+#define CELOSIA_COUNTER_VECTOR_BANK_LOAD_HI          0x51Cu
 #define CELOSIA_COUNTER_VECTOR_BANK_LOAD_HI_RESET    0x00000000u
 
 /* The result before takes several rows, or others the scaler. (read only) */
-#define CELOSIA_COUNTER_VECTOR_WORDS_LO              0x510u
+#define CELOSIA_COUNTER_VECTOR_WORDS_LO              0x520u
 #define CELOSIA_COUNTER_VECTOR_WORDS_LO_RESET        0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_VECTOR_WORDS_HI              0x514u
+#define CELOSIA_COUNTER_VECTOR_WORDS_HI              0x524u
 #define CELOSIA_COUNTER_VECTOR_WORDS_HI_RESET        0x00000000u
 
 /* Results before wait for banks, and there is no room for more. (read only) */
-#define CELOSIA_COUNTER_VECTOR_ROOM_LO               0x518u
+#define CELOSIA_COUNTER_VECTOR_ROOM_LO               0x528u
 #define CELOSIA_COUNTER_VECTOR_ROOM_LO_RESET         0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_VECTOR_ROOM_HI               0x51Cu
+#define CELOSIA_COUNTER_VECTOR_ROOM_HI               0x52Cu
 #define CELOSIA_COUNTER_VECTOR_ROOM_HI_RESET         0x00000000u
 
 /* The next transform waits for statistics or parameters of one before it. (read only) */
-#define CELOSIA_COUNTER_VECTOR_ORDER_LO              0x520u
+#define CELOSIA_COUNTER_VECTOR_ORDER_LO              0x530u
 #define CELOSIA_COUNTER_VECTOR_ORDER_LO_RESET        0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_VECTOR_ORDER_HI              0x524u
+#define CELOSIA_COUNTER_VECTOR_ORDER_HI              0x534u
 #define CELOSIA_COUNTER_VECTOR_ORDER_HI_RESET        0x00000000u
 
 /* Transforms are in the lanes, or their results on the way to the scratchpad. (read only) */
-#define CELOSIA_COUNTER_VECTOR_STAGES_LO             0x528u
+#define CELOSIA_COUNTER_VECTOR_STAGES_LO             0x538u
 #define CELOSIA_COUNTER_VECTOR_STAGES_LO_RESET       0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_VECTOR_STAGES_HI             0x52Cu
+#define CELOSIA_COUNTER_VECTOR_STAGES_HI             0x53Cu
 #define CELOSIA_COUNTER_VECTOR_STAGES_HI_RESET       0x00000000u
 
 /* The next transform waits for a load. (read only) */
-#define CELOSIA_COUNTER_VECTOR_WAIT_LOAD_LO          0x530u
+#define CELOSIA_COUNTER_VECTOR_WAIT_LOAD_LO          0x540u
 #define CELOSIA_COUNTER_VECTOR_WAIT_LOAD_LO_RESET    0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_VECTOR_WAIT_LOAD_HI          0x534u
+#define CELOSIA_COUNTER_VECTOR_WAIT_LOAD_HI          0x544u
 #define CELOSIA_COUNTER_VECTOR_WAIT_LOAD_HI_RESET    0x00000000u
 
 /* The next transform waits for a product. (read only) */
-#define CELOSIA_COUNTER_VECTOR_WAIT_EXECUTE_LO       0x538u
+#define CELOSIA_COUNTER_VECTOR_WAIT_EXECUTE_LO       0x548u
 #define CELOSIA_COUNTER_VECTOR_WAIT_EXECUTE_LO_RESET 0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_VECTOR_WAIT_EXECUTE_HI       0x53Cu
+#define CELOSIA_COUNTER_VECTOR_WAIT_EXECUTE_HI       0x54Cu
 #define CELOSIA_COUNTER_VECTOR_WAIT_EXECUTE_HI_RESET 0x00000000u
 
 /* The next transform waits for a store. (read only) */
-#define CELOSIA_COUNTER_VECTOR_WAIT_STORE_LO         0x540u
+#define CELOSIA_COUNTER_VECTOR_WAIT_STORE_LO         0x550u
 #define CELOSIA_COUNTER_VECTOR_WAIT_STORE_LO_RESET   0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_VECTOR_WAIT_STORE_HI         0x544u
+#define CELOSIA_COUNTER_VECTOR_WAIT_STORE_HI         0x554u
 #define CELOSIA_COUNTER_VECTOR_WAIT_STORE_HI_RESET   0x00000000u
 
 /* No transform is queued, or there is no unit for any. (read only) */
-#define CELOSIA_COUNTER_VECTOR_NONE_LO               0x548u
+#define CELOSIA_COUNTER_VECTOR_NONE_LO               0x558u
 #define CELOSIA_COUNTER_VECTOR_NONE_LO_RESET         0x00000000u
 
 /* Its high half. (read only) */
-#define CELOSIA_COUNTER_VECTOR_NONE_HI               0x54Cu
+#define CELOSIA_COUNTER_VECTOR_NONE_HI               0x55Cu
 #define CELOSIA_COUNTER_VECTOR_NONE_HI_RESET         0x00000000u
 
 /* Values of the field cause of ERROR. */

@@ -60,6 +60,8 @@ class Mode(enum.Enum, shape=5):
     """The last MULTIPLY's product less x times what was kept, rounded as in `rotate`."""
     HARDSWISH = 15
     """`raw_hardswish` of x, an int16."""
+    DITHERED = 16
+    """`numerators` of these exponents, dithered; the first step behind a HEADER has column 0."""
 
 
 class Element(Enum):
@@ -112,6 +114,7 @@ class Result(Enum):
     CARRIED = "x"
     PRODUCT = "the product"
     NUMERATOR = "product >> 24, rounded, at most 255"
+    DITHERED = "product >> 24, rounded by its column, at most 255"
     PROBABILITY = "product * one >> 32, rounded, at most one"
     CONTEXT = "(product >> 16) + x, rounded"
     NORMALIZED = "product >> 15, rounded"
@@ -157,6 +160,9 @@ CONTROLS: Final[Mapping[Mode, Controls]] = {
     ),
     Mode.NUMERATOR: Controls(
         factor=Factor.EXPONENT, left=Left.FACTOR, right=Right.UNIT, result=Result.NUMERATOR
+    ),
+    Mode.DITHERED: Controls(
+        factor=Factor.EXPONENT, left=Left.FACTOR, right=Right.UNIT, result=Result.DITHERED
     ),
     Mode.PROBABILITY: Controls(
         factor=Factor.EXPONENT,

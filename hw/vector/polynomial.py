@@ -157,9 +157,8 @@ class Polynomial(wiring.Component):
 
         elements = Elements(stages, controls, self.request.mode, self.part, config)
         quadratic = Quadratic(stages, controls, self.visible, self.constants, reciprocal)
-        product = WideProduct(
-            stages, controls, requests, (mean[7], reciprocal[7]), self.constants.exponent.unit
-        )
+        known, unit = (mean[7], reciprocal[7]), self.constants.exponent.unit
+        product = WideProduct(stages, controls, requests, known, unit, config.lanes)
         sigmoid = Sigmoid(stages)
         affines = Affines(stages, controls, requests, parts, config)
         for lane, (row, score) in enumerate(zip(self.row, scores, strict=True)):

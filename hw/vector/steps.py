@@ -49,9 +49,11 @@ class LaneStep(data.StructLayout):
         super().__init__({
             "mode": Mode,
             "result": 1,  # It has one.  Not with MAXIMUM, HEADER or KEEP.
-            "counted": 1,  # PASS, EXPONENT, NUMERATOR or ADD: its elements count in the sums.
+            "counted": 1,  # PASS, ADD, EXPONENT or numerators: its elements count in the sums.
             "biased": 1,  # Add `bias` first.
-            "last_part": part_shape(config),  # The number of the last part that has elements.
+            # The number of the last part that has elements; of a row that is dithered, only the
+            # last step has fewer parts than all.
+            "last_part": part_shape(config),
             "visible": unsigned(config.dim),  # Elements that count in a maximum or a sum.
             "span": RowSpan(config),
             "scaling": ScaleRequest(config),  # Of the first scaler: raw, or to int16.

@@ -7,12 +7,15 @@ much longer than a multiply-add of the array.  The context's elements have 32 bi
 
 from functools import reduce
 from operator import or_
+from typing import Final
 
-from amaranth import Cat, Const, Mux, Value
+from amaranth import Array, Cat, Const, Mux, Signal, Value
+from amaranth.lib import data
 
 from celosia.hw.lib.stages import Line, Stages
 from celosia.hw.lib.wide import wide_sum
 from celosia.isa.encoding import ElementType
+from celosia.isa.numerics import DITHER_COLUMNS, dither
 
 __all__ = ["WideProduct"]
 
@@ -31,6 +34,8 @@ NORMALIZED_SHIFT, NORMALIZED_BITS = 15, 18
 
 TOPS = {ElementType.UINT8: 8, ElementType.INT8: 7, ElementType.INT16: 15}
 """A probability of 1 is ``2**bits - 1``."""
+DITHER: Final = [int(each) for each in dither(DITHER_COLUMNS)]
+"""By column: the bits of a power of two and of a smaller column are those of their sum."""
 TOTAL_BITS = PRODUCT_BITS + max(TOPS.values())
 
 
@@ -44,10 +49,11 @@ class WideProduct:
         requests: Line,
         facts: tuple[Value, Value],
         unit: Value,
+        lanes: int,
     ):
         """`controls` are `ModeBits`, `requests` a `PolynomialRequest`.
 
-        `facts` are the row's mean and reciprocal.
+        `facts` are the row's mean and reciprocal; there are so many `lanes`.
         """
         self._stages = stages
         self._controls = controls
@@ -55,14 +61,14 @@ class WideProduct:
         self._unit = unit
         at = controls[9].result
         half: Value = Mux(at.numerator, 1 << NUMERATOR_SHIFT - 1, 0)
-        half = Mux(at.normalized, 1 << NORMALIZED_SHIFT - 1, half)
-        self._half = stages.register(10, "half", half[:NUMERATOR_SHIFT])
+        half = Mux(at.normalized, 1 << NORMALIZED_SHIFT - 1, half)[:NUMERATOR_SHIFT]
+        self._half = _Dither(stages, controls, half, lanes)
         # Whether 1 is the number of so many bits; of what is no probability, 0 bits.
         ones = {0: ~at.probability} | {
             bits: at.probability & (requests[9].kind == kind) for kind, bits in TOPS.items()
         }
         self._ones = {bits: stages.register(10, f"one_{bits}", one) for bits, one in ones.items()}
-        top: Value = Mux(controls[10].result.numerator, NUMERATOR_MAX, 0)
+        top: Value = Mux(_numerator(controls[10]), NUMERATOR_MAX, 0)
         for bits, one in self._ones.items():
             top |= Mux(one, (1 << bits) - 1, 0)
         self._top = stages.register(11, "top", top)
@@ -120,18 +126,55 @@ class WideProduct:
         at = self._controls[10].result
         scaled = reduce(or_, (Mux(one, product << bits, 0) for bits, one in self._ones.items()))
         upper = Cat(Const(1 << CONTEXT_SHIFT - 1, HALF_BITS), carried[10])
-        other = Mux(at.context, upper, self._half)
+        other = Mux(at.context, upper, self._half.of(lane))
         other = Mux(at.probability, ~Cat(product, Const(0, TOTAL_BITS - PRODUCT_BITS)), other)
         total = wide_sum(scaled, other, bits=TOTAL_BITS, carry=at.probability)
         total = register(11, "total", total)
 
         # Stage 12: cut, and saturate what must not exceed 1.  Probabilities are rounded here.
-        at = self._controls[11].result
-        one: Value = Mux(at.numerator, total[NUMERATOR_SHIFT:], total[PROBABILITY_SHIFT:])
+        at, numerator = self._controls[11].result, _numerator(self._controls[11])
+        one: Value = Mux(numerator, total[NUMERATOR_SHIFT:], total[PROBABILITY_SHIFT:])
         more = at.probability & total[PROBABILITY_SHIFT - 1]
         one = Mux(one >= self._top, self._top, (one + more)[: len(self._top)])
         chosen = Mux(at.context, total[CONTEXT_SHIFT:], total)[:FACTOR_BITS].as_signed()
-        chosen = Mux(at.numerator | at.probability, one, chosen)
+        chosen = Mux(numerator | at.probability, one, chosen)
         chosen = Mux(at.carried, carried[11], chosen)[:FACTOR_BITS].as_signed()
         normalized = total[NORMALIZED_SHIFT:][:NORMALIZED_BITS].as_signed()
         return chosen, normalized, register(12, "square", total[: FACTOR_BITS - 1])
+
+
+def _numerator(controls: data.View) -> Value:
+    """Whether the result is a numerator, however it is rounded."""
+    return controls.result.numerator | controls.result.dithered
+
+
+class _Dither:
+    """What is added to the products of lanes, as stage 10 leaves it.
+
+    It is the same for all lanes, but for the bits of `DITHER` of a lane, which are set as well
+    where the mode wants it.  So lanes share two registers, and nothing is chosen behind these.
+    """
+
+    def __init__(self, stages: Stages, controls: Line, half: Value, lanes: int):
+        """`half` is what stage 9 leaves for all `lanes` where nothing is dithered."""
+        at = controls[9]
+        first: Value | int = DITHER[0]
+        if lanes < DITHER_COLUMNS:
+            turn = Signal(range(DITHER_COLUMNS // lanes), name="dither_turn", reset_less=True)
+            first = Array(DITHER[::lanes])[turn]
+            with stages.m.If(stages.valid[9] & at.element.reference):
+                stages.m.d.sync += turn.eq(0)
+            with stages.m.Elif(stages.valid[9] & at.result.dithered):
+                stages.m.d.sync += turn.eq(turn + 1)
+        alike = half | Mux(at.result.dithered, first, 0)
+        apart = alike | Mux(at.result.dithered, reduce(or_, DITHER), 0)
+        self._alike = stages.register(10, "half", alike[: len(half)])
+        self._apart = stages.register(10, "dither", apart[: len(half)])
+
+    def of(self, lane: int) -> Value:
+        """What is added to the product of `lane`."""
+        own = DITHER[lane % DITHER_COLUMNS]
+        return Cat(
+            apart if own >> bit & 1 else alike
+            for bit, (alike, apart) in enumerate(zip(self._alike, self._apart, strict=True))
+        )

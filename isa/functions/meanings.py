@@ -112,10 +112,12 @@ def total(o: Operands) -> Results:
 
 def exponent(o: Operands) -> Results:
     """The numerators of a deferred softmax, and their sum."""
-    exponents, unit = _exponents(o)
-    counted = numerics.numerators(exponents, unit)
-    _count_total(o, counted)
-    return (counted,)
+    return _numerators(o, dithered=False)
+
+
+def dithered_exponent(o: Operands) -> Results:
+    """The same, rounded by their columns."""
+    return _numerators(o, dithered=True)
 
 
 def probability(o: Operands) -> Results:
@@ -127,6 +129,13 @@ def _requantized(o: Operands, x: Array) -> Array:
     if o.kind == _INT32:
         return x
     return numerics.requantize_to(x, o.scale, o.kind, zero_point=o.zero_point, rectify=o.relu)
+
+
+def _numerators(o: Operands, *, dithered: bool) -> Results:
+    exponents, unit = _exponents(o)
+    counted = numerics.numerators(exponents, unit, dithered=dithered)
+    _count_total(o, counted)
+    return (counted,)
 
 
 def _exponents(o: Operands) -> tuple[NDArray[np.int64], int]:

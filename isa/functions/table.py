@@ -34,6 +34,7 @@ class Function(IntEnum):
     MULTIPLY = 11
     ROTATE = 12
     HARDSWISH = 13
+    DITHERED_EXPONENT = 14
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,6 +152,21 @@ def _curve(curve: Curve, *, mode: str, constants: str | None = None) -> Transfor
     )
 
 
+def _numerators(doc: str, *, meaning: Meaning, mode: str) -> TransformFunction:
+    """The entry of a function that makes numerators of scores."""
+    return TransformFunction(
+        doc=doc,
+        meaning=meaning,
+        mode=mode,
+        types=(ElementType.UINT8,),
+        takes_int16=True,
+        scores=True,
+        scaled=True,
+        counted=True,
+        constants="config_exponent",
+    )
+
+
 FUNCTIONS: Final[dict[Function, TransformFunction]] = {
     Function.REQUANTIZE: TransformFunction(
         doc="The accumulator, biased and scaled, to another type; int32 is not scaled.",
@@ -166,16 +182,10 @@ FUNCTIONS: Final[dict[Function, TransformFunction]] = {
         scores=True,
         maximum=True,
     ),
-    Function.EXPONENT: TransformFunction(
-        doc="The numerators of a softmax, 0 to 255, and the sum of each row's.",
+    Function.EXPONENT: _numerators(
+        "The numerators of a softmax, 0 to 255, and the sum of each row's.",
         meaning=meanings.exponent,
         mode="NUMERATOR",
-        types=(ElementType.UINT8,),
-        takes_int16=True,
-        scores=True,
-        scaled=True,
-        counted=True,
-        constants="config_exponent",
     ),
     Function.SUM: TransformFunction(
         doc="The sum of the exponents of each row.",
@@ -255,6 +265,12 @@ FUNCTIONS: Final[dict[Function, TransformFunction]] = {
         rescaled=True,
     ),
     Function.HARDSWISH: _curve(HARDSWISH_CURVE, mode="HARDSWISH"),
+    Function.DITHERED_EXPONENT: _numerators(
+        "The same numerators, rounded by their columns, 16 by 16, so that small ones together lose "
+        "nothing, and the sum of each row's.",
+        meaning=meanings.dithered_exponent,
+        mode="DITHERED",
+    ),
 }
 
 ACTIVATIONS: Final[dict[str, Curve]] = {

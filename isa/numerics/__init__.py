@@ -25,6 +25,7 @@ from celosia.isa.numerics.attention import (
     context,
     deferred_context,
     deferred_softmax,
+    dither,
     numerators,
     padding_mask,
     probabilities,
@@ -38,6 +39,7 @@ from celosia.isa.numerics.bert import (
     wrapped_gelu,
 )
 from celosia.isa.numerics.exponential import (
+    DITHER_COLUMNS,
     EXPONENT,
     EXPONENT_FRACTION_BITS,
     ExponentConstants,
@@ -104,6 +106,7 @@ from celosia.isa.numerics.scaling import (
 
 __all__ = [
     "CONTEXT_FRACTION_BITS",
+    "DITHER_COLUMNS",
     "EXPONENT",
     "EXPONENT_FRACTION_BITS",
     "GELU",
@@ -131,6 +134,7 @@ __all__ = [
     "context",
     "deferred_context",
     "deferred_softmax",
+    "dither",
     "exact_matmul",
     "exponent",
     "fold_zero_point",

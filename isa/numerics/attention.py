@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from celosia.isa.numerics.exponential import (
+    DITHER_COLUMNS,
     EXPONENT,
     NUMERATOR_MAX,
     NUMERATOR_SHIFT,
@@ -35,6 +36,7 @@ __all__ = [
     "context",
     "deferred_context",
     "deferred_softmax",
+    "dither",
     "numerators",
     "padding_mask",
     "probabilities",
@@ -116,30 +118,64 @@ def probabilities(exponents: ArrayLike, reciprocals: ArrayLike, kind: DTypeLike)
 
 
 def deferred_softmax(
-    scores: ArrayLike, mask: ArrayLike | None = None, constants: ExponentConstants = EXPONENT
+    scores: ArrayLike,
+    mask: ArrayLike | None = None,
+    constants: ExponentConstants = EXPONENT,
+    *,
+    dithered: bool = False,
 ) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
     """The numerators of a softmax, a row's maximum being 255, and their sum for each row.
 
-    `scores` and `mask` as for `softmax`.  The sums have the shape of the scores without columns;
-    a sum is at least 255, and 1 for a row without any column that takes part (20 bits at 4,096).
+    `scores` and `mask` as for `softmax`, `dithered` as for `numerators`.  The sums have the shape
+    of the scores without columns; a sum is at least 255, and 1 for a row without any column that
+    takes part (20 bits at 4,096).
 
     >>> deferred_softmax([[0, 0, -1024, -32768]])
     (array([[255, 255,  94,   0]], dtype=uint8), array([604], dtype=int32))
     """
     exponents = _exponents(scores, mask, constants)
-    bytes_ = numerators(exponents, constants.unit)
+    bytes_ = numerators(exponents, constants.unit, dithered=dithered)
     totals = np.maximum(bytes_.sum(axis=-1, dtype=np.int64), 1)
     return bytes_, np.asarray(totals, np.int32)
 
 
-def numerators(exponents: ArrayLike, unit: int = EXPONENT.unit) -> NDArray[np.uint8]:
-    """Exponents as 0 to 255: times `unit`, which has 24 fraction bits, rounded half up.
+def numerators(
+    exponents: ArrayLike, unit: int = EXPONENT.unit, *, dithered: bool = False
+) -> NDArray[np.uint8]:
+    """Exponents (..., columns) as 0 to 255: times `unit`, which has 24 fraction bits, rounded.
+
+    Halves are rounded up; `dithered`, what is added before a product is cut is not one half, but
+    `dither` of its column, so that many small ones together lose nothing
+    (docs/adr/0012-numerators-of-eight-bits.md).
 
     >>> numerators([45746, 22873, 90])
     array([255, 127,   1], dtype=uint8)
+    >>> numerators([63] * 8, dithered=True)
+    array([0, 0, 0, 1, 0, 1, 0, 1], dtype=uint8)
     """
     products = np.asarray(exponents, np.int64) * unit
-    return np.minimum(round_half_up(products, NUMERATOR_SHIFT), NUMERATOR_MAX).astype(np.uint8)
+    if dithered:
+        rounded = products + dither(products.shape[-1]) >> NUMERATOR_SHIFT
+    else:
+        rounded = round_half_up(products, NUMERATOR_SHIFT)
+    return np.minimum(rounded, NUMERATOR_MAX).astype(np.uint8)
+
+
+def dither(columns: int) -> NDArray[np.int64]:
+    """What is added to a product with `NUMERATOR_SHIFT` fraction bits, by its column.
+
+    Ordered dithering in one dimension (Bayer, 1973): of each `DITHER_COLUMNS` columns, the number
+    of a column with its bits reversed, and one half, over `DITHER_COLUMNS`.
+
+    >>> dither(5) / 2**NUMERATOR_SHIFT
+    array([0.03125, 0.53125, 0.28125, 0.78125, 0.15625])
+    """
+    bits = DITHER_COLUMNS.bit_length() - 1
+    column = np.arange(columns) % DITHER_COLUMNS
+    reverse = np.zeros(columns, np.int64)
+    for bit in range(bits):
+        reverse |= (column >> bit & 1) << bits - 1 - bit
+    return 2 * reverse + 1 << NUMERATOR_SHIFT - bits - 1
 
 
 def deferred_context(x: ArrayLike, totals: ArrayLike) -> NDArray[np.int32]:

@@ -12,6 +12,7 @@ from celosia.isa.numerics.integers import INT32_MIN, check_range
 
 __all__ = [
     "DISTANCE_MAX",
+    "DITHER_COLUMNS",
     "EXPONENT",
     "EXPONENT_FRACTION_BITS",
     "NUMERATOR_MAX",
@@ -29,6 +30,8 @@ EXPONENT_FRACTION_BITS: Final = 10
 NUMERATOR_MAX: Final = 255
 """The numerator of a row's maximum in a deferred softmax."""
 NUMERATOR_SHIFT: Final = 24
+DITHER_COLUMNS: Final = 16
+"""Columns after which what dithered numerators are rounded by begins anew: a power of two."""
 
 DISTANCE_MAX: Final = (1 << 16) - 1
 """The greatest distance from a row's maximum that counts as itself; greater ones count as it."""

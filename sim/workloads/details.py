@@ -100,6 +100,7 @@ class Attention:
     """Columns of each head."""
     keys: int | None = None
     causal: bool = False
+    dithered: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

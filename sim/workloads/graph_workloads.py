@@ -104,7 +104,8 @@ def attention(options: Attention, seed: int, _tell: Progress) -> GraphJob:
     _check_elements(f"--heads {heads} --seq {rows} --dim {width}", heads * rows * width)
     mask = Mask(options.keys, options.causal)
     with _graph_problems():
-        return GraphJob(cases.attention_case(heads, rows, width, seed, mask=mask))
+        case = cases.attention_case(heads, rows, width, seed, mask=mask, dithered=options.dithered)
+    return GraphJob(case)
 
 
 def encoder_layer(options: EncoderLayer, seed: int, tell: Progress) -> GraphJob:

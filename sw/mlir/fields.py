@@ -43,7 +43,7 @@ _PARTS: Final = (
 )
 _KINDS: Final = {kind.__name__: kind for kind in _PARTS}
 """What operators are made of."""
-_LEFT_OUT: Final = ("first_row", "moving", "stored")
+_LEFT_OUT: Final = ("first_row", "moving", "stored", "dithered")
 """Fields that most graphs have no use for."""
 
 

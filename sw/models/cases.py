@@ -184,8 +184,19 @@ def rotate_case(rows: int, cols: int, seed: int) -> Case:
     return Case(builder.finish("out"), {"source": int16_matrix(random, rows, cols, _NORM_SPREAD)})
 
 
-def attention_case(heads: int, rows: int, width: int, seed: int, *, mask: Mask = NO_MASK) -> Case:
-    """Deferred attention of `heads` heads of `width` columns over `rows` tokens."""
+def attention_case(
+    heads: int,
+    rows: int,
+    width: int,
+    seed: int,
+    *,
+    mask: Mask = NO_MASK,
+    dithered: bool = False,
+) -> Case:
+    """Deferred attention of `heads` heads of `width` columns over `rows` tokens.
+
+    `dithered`, numerators are rounded by their keys.
+    """
     random = np.random.default_rng(seed)
     builder = GraphBuilder(f"attention {heads} heads, {rows} tokens, {width} wide{mask}")
     names, cols = ("query", "key", "value"), heads * width
@@ -198,7 +209,9 @@ def attention_case(heads: int, rows: int, width: int, seed: int, *, mask: Mask =
         block = numerators.part(row=head * rows, rows=rows)
         totals = sums.part(row=head * rows, rows=rows)
         qh, kh, vh, out = (x.part(col=head * width, cols=width) for x in (q, k, v, context))
-        softmax = DeferredSoftmax(float(np.float32(scale)), totals, mask, stored=True)
+        softmax = DeferredSoftmax(
+            float(np.float32(scale)), totals, mask, stored=True, dithered=dithered
+        )
         builder.matmul(f"scores.head{head}", block, qh, kh, softmax, b_transposed=True)
         builder.matmul(f"context.head{head}", out, block, vh, DivideBySums(totals, 2.0**-15))
     return Case(

@@ -12,7 +12,8 @@ from typing import Any, Final, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.isa.numerics import EXPONENT_FRACTION_BITS, INT16_MAX, SCORE_BITS
+from celosia.isa.numerics import EXPONENT_FRACTION_BITS, INT16_MAX, SCORE_BITS, dither
+from celosia.isa.numerics.exponential import NUMERATOR_MAX, NUMERATOR_SHIFT
 from celosia.sw.reference.encoder import Floats
 
 __all__ = [
@@ -41,7 +42,8 @@ INT8_LARGEST: Final = 127
 """The largest number of symmetric int8: -128 is not used."""
 
 STORED_KEYS: Final = 256
-"""Rows of no more keys are on the chip as a whole: nothing is gained by scores that may wait."""
+"""Rows of no more keys are on the chip as a whole: nothing is gained by scores that may wait, and
+little by dithered numerators."""
 
 SCORES_LIMIT: Final = 2.0 ** (SCORE_BITS - 1 - EXPONENT_FRACTION_BITS)
 """The real number at which scores saturate that do not wait in memory."""
@@ -50,6 +52,11 @@ _ABOVE: Final = 8
 """How far the largest score must be from the end of int16: runs may go beyond the calibration."""
 _BELOW: Final = 20
 """How far a row's maximum must be from the other end, where hidden keys are: exp(-20) is 0."""
+
+_DITHER_GAIN: Final = 10 ** (1 / 10)
+"""How many times the squared error of dithered numerators that of others must be: 1 dB."""
+_DITHER_LIMIT: Final = 10 ** (30 / 10)
+"""How many times the squared error of numerators contexts have, where it is no matter: 30 dB."""
 
 _INT16_LARGEST: Final = 32767
 _HEADROOM: Final = 1.5
@@ -176,17 +183,36 @@ def said_step(said: tuple[float, float]) -> float:
 
 @dataclass
 class ScoreRange:
-    """The least and the greatest maximum of a row of scores, as real numbers."""
+    """What rows of scores are like, as real numbers."""
 
     least: float = np.inf
+    """The least maximum of a row."""
     most: float = -np.inf
+    """The greatest maximum of a row."""
+    contexts: float = 0.0
+    """The squares of what long rows weigh."""
+    rounded: float = 0.0
+    """The squared errors of that by numerators that are rounded half up."""
+    dithered: float = 0.0
+    """The same by dithered ones."""
 
-    def take(self, scores: NDArray[Any]) -> None:
-        """Look at rows of scores (rows x keys), -inf where a key is hidden."""
+    def take(self, scores: NDArray[Any], weighed: NDArray[Any]) -> None:
+        """Look at rows of scores (rows x keys), -inf where a key is hidden, and at keys' values."""
         maxima = scores.max(axis=-1, initial=-np.inf)
         maxima = maxima[np.isfinite(maxima)]
         self.least = min(self.least, float(maxima.min(initial=np.inf)))
         self.most = max(self.most, float(maxima.max(initial=-np.inf)))
+        keys = scores.shape[-1]
+        if keys > STORED_KEYS:
+            top = np.maximum(scores.max(axis=-1, keepdims=True), np.finfo(np.float32).min)
+            shares = np.exp(scores - top)
+            context = _weighed(shares, weighed)
+            self.contexts += float(np.square(context).sum())
+            by_key = (dither(keys) / 2.0**NUMERATOR_SHIFT).astype(np.float32)
+            lost = (context - _weighed(_numerators(shares, by), weighed) for by in (0.5, by_key))
+            rounded, dithered = (float(np.square(each).sum()) for each in lost)
+            self.rounded += rounded
+            self.dithered += dithered
 
     @property
     def may_wait(self) -> bool:
@@ -194,6 +220,26 @@ class ScoreRange:
         return -_STORED_LIMIT + _BELOW <= self.least <= self.most <= _STORED_LIMIT - _ABOVE
 
     @property
+    def gains_by_dither(self) -> bool:
+        """Whether numerators of long rows cost more than bytes do elsewhere, and less if dithered.
+
+        Above `_DITHER_LIMIT`, queries and keys of eight bits lose more.
+        """
+        counts = self.rounded * _DITHER_LIMIT > self.contexts
+        return counts and self.dithered * _DITHER_GAIN < self.rounded
+
+    @property
     def saturates(self) -> bool:
         """Whether a row's maximum is beyond what scores can be."""
         return max(-self.least, self.most) >= SCORES_LIMIT
+
+
+def _numerators(shares: Floats, added: Floats | float) -> Floats:
+    """Shares of 1 at most as 0 to 255, cut behind what is `added` to each."""
+    cut = np.floor(shares * np.float32(NUMERATOR_MAX) + np.float32(added))
+    return np.minimum(cut, np.float32(NUMERATOR_MAX))
+
+
+def _weighed(weights: Floats, values: Floats) -> Floats:
+    """The means of `values` (keys x columns) by rows of `weights`; 0 where none counts."""
+    return weights @ values / np.maximum(weights.sum(axis=-1, keepdims=True), np.float32(1))

@@ -30,6 +30,8 @@ LENGTHS = (5, 1, 8)
 SHAPE = EncoderShape(layers=2, width=48, heads=4, hidden=96)
 TOKENS = range(0, 25_600, 100)
 """A text of the published model."""
+ADDED = ("dithered",)
+"""Fields that came behind the digests: a part of them where they are set."""
 
 
 def frozen_environment() -> dict[str, str]:
@@ -63,8 +65,9 @@ def digest_of_graph(graph: Graph) -> str:
         elif is_dataclass(value):
             state.update(type(value).__name__.encode())
             for field in fields(value):
-                if field.name != "name":
-                    take(getattr(value, field.name))
+                own = getattr(value, field.name)
+                if field.name != "name" and (own or field.name not in ADDED):
+                    take(own)
         elif isinstance(value, tuple):
             for each in value:
                 take(each)

@@ -108,11 +108,21 @@ def softmax(scores: Row, kind: str, mask: Mask | None = None) -> list[int]:
     return [min((e * reciprocal * top + 2**31) >> 32, top) for e in exponents]
 
 
-def deferred_softmax(scores: Row, mask: Mask | None = None) -> tuple[list[int], int]:
+def deferred_softmax(
+    scores: Row, mask: Mask | None = None, *, dithered: bool = False
+) -> tuple[list[int], int]:
     """Numerators, of which the largest is 255, and their sum (1 if there is none)."""
     unit = 255 * 2**24 // (2927745 >> 6)
-    numerators = [min((e * unit + 2**23) >> 24, 255) for e in _exponents(scores, mask)]
-    return numerators, max(sum(numerators), 1)
+    exponents = _exponents(scores, mask)
+    halves = [dither(column) if dithered else 2**23 for column in range(len(exponents))]
+    found = [min((e * unit + half) >> 24, 255) for e, half in zip(exponents, halves, strict=True)]
+    return found, max(sum(found), 1)
+
+
+def dither(column: int) -> int:
+    """What rounds the numerator of a column: its last four bits, read backwards, and one half."""
+    backwards = int(f"{column % 16:04b}"[::-1], 2)
+    return int(Fraction(2 * backwards + 1, 32) * 2**24)
 
 
 def deferred_context(accumulator: int, total: int) -> int:

@@ -21,7 +21,7 @@ from tests.support.lanes import KINDS, Golden, Step
 
 __all__ = ["Case", "Model", "Scaling", "mode_begins", "paced", "sum_depth"]
 
-COUNTERS = {Mode.PASS, Mode.EXPONENT, Mode.NUMERATOR, Mode.ADD}
+COUNTERS = {Mode.PASS, Mode.EXPONENT, Mode.NUMERATOR, Mode.DITHERED, Mode.ADD}
 SQUARES = (1 << 48) - 1
 
 

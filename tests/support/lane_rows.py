@@ -60,8 +60,9 @@ class Functions:
         return self.spans([self.accumulated(Mode.MAXIMUM, result=False) for _ in range(3)])
 
     def exponents(self) -> list[Case]:
-        """EXPONENT, SUM or PROBABILITY: a header, then blocks of the row."""
-        mode = Mode(self.rng.choice([Mode.EXPONENT.value, Mode.NUMERATOR.value, 5]))
+        """EXPONENT, numerators or PROBABILITY: a header, then blocks of the row."""
+        modes = (Mode.EXPONENT, Mode.NUMERATOR, Mode.DITHERED, Mode.PROBABILITY)
+        mode = modes[self.rng.integers(len(modes))]
         scaling = Scaling(self.scale(0, columns=False))
         cases = [self.accumulated(mode, scale_in=scaling) for _ in range(3)]
         header = self.accumulated(Mode.HEADER, scale_in=scaling, result=False)
@@ -148,7 +149,9 @@ class Functions:
         used = (least, some, self.dim)[self.rng.integers(3)]
         if cases[0].step.mode is Mode.NORMALIZE:
             used -= used % least
-        for case in cases:
+        # Columns are counted: only the last block of a row that is dithered ends early.
+        dithered = cases[-1].step.mode is Mode.DITHERED
+        for case in cases[-1:] if dithered else cases:
             case.used = used
             if case.step.visible is not None:
                 case.step.visible[used:] = False

@@ -59,6 +59,8 @@ class Golden:
     gelu: GeluConstants = GELU
     unit: int = EXPONENT.unit
     reference: int = 0
+    column: int = 0
+    """Of the next numerators: so many came behind the last HEADER."""
     kept: np.ndarray = field(default_factory=lambda: np.zeros(1, np.int64))
     product: np.ndarray = field(default_factory=lambda: np.zeros(1, np.int64))
 
@@ -68,7 +70,7 @@ class Golden:
         result: IntArray | None = None
         match step.mode:
             case Mode.HEADER:
-                self.reference = int(x[0])
+                self.reference, self.column = int(x[0]), 0
             case Mode.KEEP:
                 self.kept = x
             case Mode.PASS:
@@ -103,6 +105,10 @@ class Golden:
             return e
         if step.mode is Mode.NUMERATOR:
             return numerators(e, self.unit)
+        if step.mode is Mode.DITHERED:
+            before = np.zeros(self.column, np.int64)
+            self.column += len(e)
+            return numerators(np.concatenate([before, e]), self.unit, dithered=True)[len(before) :]
         return probabilities(e, np.array(step.reciprocal), KINDS[step.kind])
 
     def _normalized(self, step: Step) -> IntArray:

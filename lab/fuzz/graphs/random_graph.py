@@ -175,12 +175,13 @@ class _RandomGraph:
         sums = self.builder.tensor(Tensor(f"{name}.sums", "int32", heads * self.rows, 1))
         # Some saturate, if they are stored.
         stored, spread = self._chance(0.5), 30 if self._chance(0.2) else 1
+        dithered = self._chance(0.3)
         for head in range(heads):
             numerators = p.part(row=head * self.rows, rows=self.rows)
             totals = sums.part(row=head * self.rows, rows=self.rows)
             qh, kh, vh, oh = (x.part(col=head * width, cols=width) for x in (q, k, v, out))
             scale, mask = 0.6 / np.sqrt(width) * spread, self._mask(self.rows)
-            how = DeferredSoftmax(scale, totals, mask, stored)
+            how = DeferredSoftmax(scale, totals, mask, stored, dithered)
             self.builder.matmul(
                 f"{name}.s{head}",
                 numerators,

@@ -23,6 +23,7 @@ _OF_FUNCTIONS: Final[Mapping[str, tuple[Function, ...]]] = {
     "softmax": (
         Function.MAXIMUM,
         Function.EXPONENT,
+        Function.DITHERED_EXPONENT,
         Function.SUM,
         Function.PROBABILITY,
         Function.CONTEXT,

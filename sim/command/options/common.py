@@ -10,8 +10,8 @@ from celosia.isa.functions.table import ACTIVATIONS
 from celosia.isa.presets import PRESETS
 
 __all__ = [
+    "COMPUTES",
     "BudgetOption",
-    "CausalOption",
     "ChannelStallOption",
     "DimOption",
     "ExecutorOption",
@@ -21,7 +21,6 @@ __all__ = [
     "IssueChoice",
     "IssueOption",
     "JsonOption",
-    "KeysOption",
     "LateReadyOption",
     "LatencyOption",
     "LayersOption",
@@ -79,7 +78,7 @@ class IssueChoice(StrEnum):
     RING = "ring"
 
 
-_COMPUTES = "What is computed"
+COMPUTES = "What is computed"
 _MEMORY = "Memory"
 _WAVES = "Waveforms"
 
@@ -116,7 +115,7 @@ FileOption = Annotated[
     typer.Option(
         metavar="FILE.npy",
         help="matmul: an operand, in this file.",
-        rich_help_panel=_COMPUTES,
+        rich_help_panel=COMPUTES,
     ),
 ]
 ShapeOption = Annotated[
@@ -125,21 +124,21 @@ ShapeOption = Annotated[
         metavar="MxNxK|RxC",
         help="Random operands of this shape: matmul MxNxK; softmax, layernorm, rmsnorm, residual, "
         f"multiply, rotate, {', '.join(ACTIVATIONS)} RxC.",
-        rich_help_panel=_COMPUTES,
+        rich_help_panel=COMPUTES,
     ),
 ]
 ScaleOption = Annotated[
     float | None,
-    typer.Option(help="matmul: int8 results are requantized by this.", rich_help_panel=_COMPUTES),
+    typer.Option(help="matmul: int8 results are requantized by this.", rich_help_panel=COMPUTES),
 ]
 ReluOption = Annotated[
     bool,
-    typer.Option("--relu", help="matmul: negative results become 0.", rich_help_panel=_COMPUTES),
+    typer.Option("--relu", help="matmul: negative results become 0.", rich_help_panel=COMPUTES),
 ]
 TransposeOption = Annotated[
     bool,
     typer.Option(
-        "--transpose-b", help="matmul: B stands in memory as N x K.", rich_help_panel=_COMPUTES
+        "--transpose-b", help="matmul: B stands in memory as N x K.", rich_help_panel=COMPUTES
     ),
 ]
 UnsignedOption = Annotated[
@@ -147,42 +146,24 @@ UnsignedOption = Annotated[
     typer.Option(
         "--unsigned-a",
         help="matmul: A is uint8 (of files: their type).",
-        rich_help_panel=_COMPUTES,
+        rich_help_panel=COMPUTES,
     ),
 ]
 OutTypeOption = Annotated[
     OutType | None,
     typer.Option(
         help="matmul: int8 (default) or int32; softmax: uint8 (default), int8 or int16.",
-        rich_help_panel=_COMPUTES,
+        rich_help_panel=COMPUTES,
     ),
 ]
 OutOption = Annotated[
     Path | None,
     typer.Option(
-        metavar="C.npy", help="matmul: write C there if it is right.", rich_help_panel=_COMPUTES
-    ),
-]
-KeysOption = Annotated[
-    int | None,
-    typer.Option(
-        "--keys",
-        min=0,
-        metavar="N",
-        help="softmax, attention: only the first N columns count; 0: none, and results are 0.",
-        rich_help_panel=_COMPUTES,
-    ),
-]
-CausalOption = Annotated[
-    bool,
-    typer.Option(
-        "--causal",
-        help="softmax, attention: row r does not see the columns behind r.",
-        rich_help_panel=_COMPUTES,
+        metavar="C.npy", help="matmul: write C there if it is right.", rich_help_panel=COMPUTES
     ),
 ]
 HeadsOption = Annotated[
-    int | None, typer.Option(min=1, help="attention: heads.", rich_help_panel=_COMPUTES)
+    int | None, typer.Option(min=1, help="attention: heads.", rich_help_panel=COMPUTES)
 ]
 SeqOption = Annotated[
     int | None,
@@ -190,12 +171,12 @@ SeqOption = Annotated[
         min=1,
         metavar="TOKENS",
         help="attention, encoder-layer, encoder: tokens of random input.",
-        rich_help_panel=_COMPUTES,
+        rich_help_panel=COMPUTES,
     ),
 ]
 DimOption = Annotated[
     int | None,
-    typer.Option(min=1, help="attention: columns of each head.", rich_help_panel=_COMPUTES),
+    typer.Option(min=1, help="attention: columns of each head.", rich_help_panel=COMPUTES),
 ]
 ModelOption = Annotated[
     str | None,
@@ -204,7 +185,7 @@ ModelOption = Annotated[
         help="encoder-layer: minilm, bert-base or bert-large, with random weights; encoder: minilm "
         "(the published one), bert-base or bert-large (random), or a quantized model "
         "FILE.plan; decoder, decoder-layer: gpt2-small, opt-125m or tinyllama (random).",
-        rich_help_panel=_COMPUTES,
+        rich_help_panel=COMPUTES,
     ),
 ]
 LayersOption = Annotated[
@@ -212,7 +193,7 @@ LayersOption = Annotated[
     typer.Option(
         min=1,
         help="encoder with random weights, decoder: so many layers.",
-        rich_help_panel=_COMPUTES,
+        rich_help_panel=COMPUTES,
     ),
 ]
 ContextOption = Annotated[
@@ -220,17 +201,17 @@ ContextOption = Annotated[
     typer.Option(
         metavar="N[,N...]",
         help="decoder: tokens in the caches, of each text of the step.",
-        rich_help_panel=_COMPUTES,
+        rich_help_panel=COMPUTES,
     ),
 ]
 RowsOption = Annotated[
     int | None,
-    typer.Option(min=1, help="decoder: tokens of each text (1).", rich_help_panel=_COMPUTES),
+    typer.Option(min=1, help="decoder: tokens of each text (1).", rich_help_panel=COMPUTES),
 ]
 TextOption = Annotated[
     list[str] | None,
     typer.Option(
-        help="encoder, minilm-linears: a text (encoder: repeatable).", rich_help_panel=_COMPUTES
+        help="encoder, minilm-linears: a text (encoder: repeatable).", rich_help_panel=COMPUTES
     ),
 ]
 ExecutorOption = Annotated[
@@ -247,7 +228,7 @@ PlanOption = Annotated[
         "--plan",
         metavar="FILE",
         help="This plan, as celosia compile --print-after plan prints it.",
-        rich_help_panel=_COMPUTES,
+        rich_help_panel=COMPUTES,
     ),
 ]
 ScheduleOption = Annotated[
@@ -256,7 +237,7 @@ ScheduleOption = Annotated[
         "--schedule",
         metavar="FILE",
         help="A plan by these primitives: docs/schedules.md.",
-        rich_help_panel=_COMPUTES,
+        rich_help_panel=COMPUTES,
     ),
 ]
 StagesOption = Annotated[
@@ -265,7 +246,7 @@ StagesOption = Annotated[
         "--stages",
         metavar="best|dp|greedy|sequential",
         help="Graphs: branches that do not depend on each other are computed beside each other.",
-        rich_help_panel=_COMPUTES,
+        rich_help_panel=COMPUTES,
     ),
 ]
 TunedOption = Annotated[
@@ -274,7 +255,7 @@ TunedOption = Annotated[
         "--tuned",
         metavar="FILE",
         help="matmul: the best plan of a log of celosia tune, rather than the compiler's.",
-        rich_help_panel=_COMPUTES,
+        rich_help_panel=COMPUTES,
     ),
 ]
 ReuseOption = Annotated[
@@ -283,7 +264,7 @@ ReuseOption = Annotated[
         "--reuse-memory",
         help="Tensors take the bytes of others that nobody needs any more; what is overwritten is "
         "not compared.",
-        rich_help_panel=_COMPUTES,
+        rich_help_panel=COMPUTES,
     ),
 ]
 SeedOption = Annotated[

@@ -10,7 +10,6 @@ import typer
 from celosia.isa.memory import MemoryTiming
 from celosia.sim.command.options.common import (
     BudgetOption,
-    CausalOption,
     ChannelStallOption,
     ContextOption,
     FaultOption,
@@ -19,7 +18,6 @@ from celosia.sim.command.options.common import (
     IssueChoice,
     IssueOption,
     JsonOption,
-    KeysOption,
     LatencyOption,
     LateReadyOption,
     LayersOption,
@@ -70,6 +68,7 @@ from celosia.sim.command.options.report import (
     ReportOption,
     TraceOption,
 )
+from celosia.sim.command.options.softmax import CausalOption, DitheredOption, KeysOption
 from celosia.sim.run.options.given_plans import GivenPlan
 from celosia.sim.run.options.options import Compiling, Target
 from celosia.sim.workloads.details import Details
@@ -118,12 +117,14 @@ def sizes(
     shape: ShapeOption = None,
     keys: KeysOption = None,
     causal: CausalOption = False,
+    dithered: DitheredOption = False,
     heads: HeadsOption = None,
     seq: SeqOption = None,
     dim: SizesOption = None,
 ) -> dict[str, Any]:
-    """Sizes of operands, and which of their columns count."""
-    return _given(shape=shape, keys=keys, causal=causal, heads=heads, seq=seq, dim=dim)
+    """Sizes of operands, which of their columns count, and how softmax rounds."""
+    found = _given(shape=shape, keys=keys, causal=causal, heads=heads, seq=seq, dim=dim)
+    return found | _given(dithered=dithered)
 
 
 def numbers(

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from math import lcm
 from typing import ClassVar, Final, Self
 
 import numpy as np
@@ -229,6 +230,12 @@ class DeferredSoftmax(_Finish):
     mask: Mask = NO_MASK
     stored: bool = False
     """Scores are int16, -32 to 32 as real numbers, so that they may wait in memory."""
+    dithered: bool = False
+    """Numerators are rounded by the numbers of their keys, so that many small ones lose nothing."""
+
+    def begins(self, dim: int) -> int:
+        """The multiple of keys at which parts of rows may begin, for tiles of `dim` columns."""
+        return lcm(dim, numerics.DITHER_COLUMNS) if self.dithered else dim
 
     def check(self, rules: Rules, out: View) -> None:
         """The scale, the mask, and the sums."""
@@ -239,13 +246,15 @@ class DeferredSoftmax(_Finish):
     def of(self, values: Values, out: View, sums: Array) -> Array:
         """Numerators; their sums are written."""
         scores = numerics.attention_scores(sums, self.scale, stored=self.stored)
-        value, totals = numerics.deferred_softmax(scores, visible_columns(self.mask, scores))
+        value, totals = numerics.deferred_softmax(
+            scores, visible_columns(self.mask, scores), dithered=self.dithered
+        )
         values.write(self.sums, totals[:, np.newaxis])
         return value
 
     def __str__(self) -> str:
-        stored = ", stored" * self.stored
-        return f"deferred_softmax {number(self.scale)}{self.mask}{stored}, sums to {self.sums}"
+        how = ", stored" * self.stored + ", dithered" * self.dithered
+        return f"deferred_softmax {number(self.scale)}{self.mask}{how}, sums to {self.sums}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,9 +45,10 @@ def decide_heads(together: Heads, decided: Decided) -> AttentionStage:
     Raises `ValueError` that names the head if not even a row of its context fits.
     """
     memory, graph = decided.places, decided.graph
+    dim = memory.config.dim
     alike = [
         _Group(tuple(members), shape, decided)
-        for shape, members in groupby(together.heads, lambda head: head_shape(head, graph))
+        for shape, members in groupby(together.heads, lambda head: head_shape(head, graph, dim))
     ]
     slots, spilled = "slots", all(group.spilled for group in alike)
     if spilled:

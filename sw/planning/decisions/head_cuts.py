@@ -63,10 +63,12 @@ class HeadShape:
     """Keys stand in memory as rows."""
     stored: bool
     """Scores may wait in memory."""
+    begins: int
+    """The multiple of keys at which parts may begin."""
 
 
-def head_shape(head: Head, graph: Graph) -> HeadShape:
-    """The shape of a `head` of `graph`."""
+def head_shape(head: Head, graph: Graph, dim: int) -> HeadShape:
+    """The shape of a `head` of `graph`, in tiles of `dim` columns."""
     scores, context = head.scores, head.context
     return HeadShape(
         rows=scores.out.rows,
@@ -80,6 +82,7 @@ def head_shape(head: Head, graph: Graph) -> HeadShape:
         first_row=head.softmax.mask.first_row,
         transposed=scores.b_transposed,
         stored=head.softmax.stored,
+        begins=head.softmax.begins(dim),
     )
 
 
@@ -120,7 +123,7 @@ class HeadCuts:
             )
         most, block_keys = self._cut()
         self.rows = even_sizes(shape.rows, most)
-        self.keys = even_sizes(shape.keys, block_keys, self.dim)
+        self.keys = even_sizes(shape.keys, block_keys, shape.begins)
         if shape.causal and len(self.keys) == 1:
             self.rows = tuple(self._causal_rows(most))
         self.scores = self._most_scores(self.rows, self.keys)
@@ -225,7 +228,10 @@ class HeadCuts:
         if self.spills:
             rows = min(rows, half // 2 // self.width, memory.slots // 2)
             fit = min(fit, bank // 2 // _INT16_BYTES // _RETURNED)
-        return rows, dim * min(max(1, fit // rows), tiles(keys, 2))
+        wide = shape.begins // dim
+        if wide > 1:
+            rows = min(rows, max(1, fit // wide))
+        return rows, shape.begins * min(max(1, fit // wide // rows), tiles(keys, 2 * wide))
 
     def _are_enough(self, rows: int) -> bool:
         """Whether blocks of so few rows take less time than parts of the keys of larger ones.

@@ -54,8 +54,9 @@ def _group_rules(group: HeadGroup, head: Head, rules: StageRules) -> Iterator[Ru
     yield from rules.block_rows(group.rows, scores.out.rows)
     yield from rules.cut("keys", group.keys, scores.out.cols)
     dim = rules.machine.dim
-    whole = all(keys % dim == 0 for keys in group.keys[:-1])
-    yield "keys-tiles", whole, f"parts {group.keys} end within tiles of {dim}"
+    begins = head.softmax.begins(dim)
+    whole = all(keys % begins == 0 for keys in group.keys[:-1])
+    yield "keys-tiles", whole, f"parts {group.keys} end within tiles of {begins}"
     rows, keys = max(group.rows), rules.tiles(max(group.keys))
     yield from rules.pieces(group.k, scores.a.cols, transposed=scores.b_transposed)
     for ring in group.queries:

@@ -90,7 +90,10 @@ def choose_formats(
         integers[name] = chooser.integer(name)
         progress(len(forms) + len(integers), total)
     stored = frozenset(name for name, scores in seen.scores.items() if scores.may_wait)
-    formats = Formats(chooser.forms, integers, chooser.curves, stored, notes, apart=apart)
+    dithered = frozenset(name for name, scores in seen.scores.items() if scores.gains_by_dither)
+    formats = Formats(
+        chooser.forms, integers, chooser.curves, stored, notes, apart=apart, dithered=dithered
+    )
     return replace(formats, sums=frozenset(integers), per_tensor=True) if per_tensor else formats
 
 

@@ -16,7 +16,9 @@ from celosia.isa.numerics import (
     CONTEXT_FRACTION_BITS,
     EXPONENT_FRACTION_BITS,
     NORMALIZED_FRACTION_BITS,
+    dither,
 )
+from celosia.isa.numerics.exponential import NUMERATOR_SHIFT
 from celosia.sw.frontend.nn.operators.operator import Array
 from celosia.sw.ir.graph import (
     Activation,
@@ -100,7 +102,10 @@ class _Exact(Machine):
                     scores = np.where(visible, scores, -np.inf)
                 # Where a query sees no key, its exponentials are 0, and their sum counts as 1.
                 highest = np.maximum(scores.max(axis=1, keepdims=True), np.finfo(np.float64).min)
-                value = _rounded(np.exp(scores - highest) * _NUMERATOR, out)
+                value = np.exp(scores - highest) * _NUMERATOR
+                if how.dithered:  # Rounding to the nearest integer adds one half by itself.
+                    value += dither(value.shape[1]) / 2.0**NUMERATOR_SHIFT - 0.5
+                value = _rounded(value, out)
                 totals = value.sum(axis=1, keepdims=True, dtype=np.int32)
                 self.write(how.sums, np.maximum(totals, 1))
                 return value

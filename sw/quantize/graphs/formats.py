@@ -82,6 +82,9 @@ class Formats:
     a program repeats what one head does.  Otherwise each has its own."""
     per_tensor: bool = False
     """Weights, and what products read, have one step: stores finish them (`units_of`)."""
+    dithered: frozenset[str] = frozenset()
+    """The tensors of attention whose numerators are dithered: in rows of any length, so that they
+    do not depend on how many keys a program has room for."""
 
     def fitted(self, segments: Segments) -> dict[Form, Format]:
         """The format of each form of `segments`, whose graph may have other sizes.

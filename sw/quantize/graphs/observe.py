@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -96,14 +97,14 @@ class SeenAttention:
 
     @property
     def tensors(self) -> set[str]:
-        """The tensors that its scores depend on."""
+        """The tensors that its scores depend on, and what they weigh."""
         heads = (head for text in self.unit.heads for head in text)
-        views = (view for head in heads for view in (head.query, head.key, head.onto) if view)
-        names = {self.values[view.tensor].tensor for view in views}
+        views = ((head.query, head.key, head.value, head.onto) for head in heads)
+        names = {self.values[view.tensor].tensor for view in chain(*views) if view}
         return names | ({self.unit.keys} if self.unit.keys else set())
 
-    def scores(self, tensors: Mapping[str, Array]) -> Iterator[Array]:
-        """Scores of each head (rows x keys), -inf where a key is hidden, of these tensors."""
+    def scores(self, tensors: Mapping[str, Array]) -> Iterator[tuple[Array, Array]]:
+        """Scores of each head (rows x keys), -inf where a key is hidden, and the values of keys."""
         matrices: dict[str, Array] = {}
 
         def read(view: View) -> Array:
@@ -122,7 +123,8 @@ class SeenAttention:
                 if head.onto is not None:
                     scores = scores + raised(read(head.onto), head.key.rows)
                 visible = visible_columns(replace(head.mask, keys=keys), scores)
-                yield scores if visible is None else np.where(visible, scores, -np.inf)
+                scores = scores if visible is None else np.where(visible, scores, -np.inf)
+                yield scores, read(head.value)
 
 
 def raised(matrix: Array, keys: int) -> Array:
@@ -168,8 +170,8 @@ def observe(
         interpret(graph, sample, partial(_take, seen, number, wanted, tensors))
         for attention in watched.attentions:
             found = seen.scores.setdefault(attention.unit.value.tensor, ScoreRange())
-            for scores in attention.scores(tensors):
-                found.take(scores)
+            for scores, weighed in attention.scores(tensors):
+                found.take(scores, weighed)
         progress(number + 1, len(samples))
     return seen
 

@@ -18,7 +18,7 @@ from dataclasses import replace
 
 from celosia.isa.encoding import ElementType, Function
 from celosia.sw.ir.causal import first_row_of
-from celosia.sw.ir.graph import DeferredSoftmax, DivideBySums, MatMul, View
+from celosia.sw.ir.graph import DivideBySums, MatMul, View
 from celosia.sw.ir.program import Drain, Load, LocalRows, Op, Store
 from celosia.sw.planning.extents import even_cuts, tiles
 from celosia.sw.planning.forms.spills import spill_view
@@ -64,23 +64,25 @@ class _Expansion:
             ring = _turn(part.block.group.numerators, part)
             wide = tiles(part.keys, self.dim)
             numerators = self._take(ring, part, part.block.rows, wide)
-            most = self.dim * tiles(wide, part.block.group.exponents)
-            for col, cols in even_cuts(part.keys, most, self.dim):
+            how = part.block.softmax
+            function = Function.DITHERED_EXPONENT if how.dithered else Function.EXPONENT
+            begins = how.begins(self.dim)
+            most = max(begins, self.dim * tiles(wide, part.block.group.exponents))
+            for col, cols in even_cuts(part.keys, most, begins):
                 target = numerators.block(col // self.dim, tiles(cols, self.dim))
                 some = sums.part(self.dim, col, cols)
-                yield from self._pass(part, Function.EXPONENT, some, target)
+                yield from self._pass(part, function, some, target)
 
     def _block_of(self, part: Part, rows: LocalRows) -> SumsBlock:
         """The scores of a part in local rows; those of int16 have their bias."""
         block, op = part.block, part.block.scores
-        assert isinstance(op.finish, DeferredSoftmax)
         bias = op.bias and op.bias.part(col=part.key, cols=part.keys)
         return SumsBlock(
             rows=rows,
             tile_blocks=2 if part.returns else 1,
             out=op.out.part(row=block.row, rows=block.rows, col=part.key, cols=part.keys),
             bias=None if part.returns else bias,
-            scale=op.finish.scale,
+            scale=block.softmax.scale,
             slot=block.slot,
         )
 
@@ -149,13 +151,12 @@ class _Expansion:
     ) -> Iterator[Op]:
         """A pass of softmax over the scores of some keys."""
         block = part.block
-        how, scores = block.scores.finish, block.scores.out
-        assert isinstance(how, DeferredSoftmax)
+        how, scores = block.softmax, block.scores.out
         key, end = sums.out.col - scores.col, sums.out.col + sums.out.cols - scores.col
         settings = {"statistics": block.slot, "start": int(key == 0)}
         if how.stored and function is not Function.MAXIMUM:
             settings["stored"] = 1
-        if function is Function.EXPONENT:
+        if targets:
             settings |= {"finish": int(end == block.keys), "type": ElementType.UINT8}
         mask = mask_settings(how.mask, block.row, key)
         drain = block.group.drain

@@ -33,11 +33,16 @@ class Block:
     dim: int
 
     @property
+    def softmax(self) -> DeferredSoftmax:
+        """The finish of the scores."""
+        assert isinstance(self.scores.finish, DeferredSoftmax)
+        return self.scores.finish
+
+    @property
     def diagonal(self) -> int | None:
         """The last key that the block's first row sees; None: all rows see all keys."""
-        how = self.scores.finish
-        assert isinstance(how, DeferredSoftmax)
-        return how.mask.first_row + self.row if leaves_out(how.mask) else None
+        mask = self.softmax.mask
+        return mask.first_row + self.row if leaves_out(mask) else None
 
     @property
     def keys(self) -> int:

@@ -21,6 +21,7 @@ from tests.support.streams import simulate
 
 VECTORS = Path(__file__).parents[2] / "vectors"
 CURVES = (Mode.GELU, Mode.SILU, Mode.HARDSWISH)
+NUMERATORS = (Mode.NUMERATOR, Mode.DITHERED)
 
 
 def request(step: Step | None, number: int, config: AcceleratorConfig) -> dict[str, Any]:
@@ -129,9 +130,9 @@ def rows_of(values: np.ndarray, dim: int) -> np.ndarray:
 def random_step(rng: np.random.Generator, dim: int) -> Step:
     """A step of any mode with any operands."""
     mode = Mode(rng.choice([mode.value for mode in Mode if mode is not Mode.MAXIMUM]))
-    counted = mode in {Mode.PASS, Mode.EXPONENT, Mode.NUMERATOR, Mode.ADD} and rng.integers(2)
+    counted = mode in {Mode.PASS, Mode.EXPONENT, *NUMERATORS, Mode.ADD} and rng.integers(2)
     draw = int16
-    if mode in {Mode.HEADER, Mode.EXPONENT, Mode.NUMERATOR, Mode.PROBABILITY}:
+    if mode in {Mode.HEADER, Mode.EXPONENT, *NUMERATORS, Mode.PROBABILITY}:
         draw = scores
     elif mode in {Mode.CONTEXT, Mode.PASS} and not counted:
         draw = int32
@@ -172,7 +173,7 @@ SAMPLED = [pytest.param(37, id="sampled"), pytest.param(1, marks=pytest.mark.slo
 
 
 @pytest.mark.parametrize("step", SAMPLED)
-@pytest.mark.parametrize("mode", [Mode.EXPONENT, Mode.NUMERATOR])
+@pytest.mark.parametrize("mode", [Mode.EXPONENT, *NUMERATORS])
 def test_every_distance(mode, step):
     """From 0 to the lowest one, and beyond; some are above the row's maximum."""
     distances = np.concatenate([np.arange(-22011, 3, step), [-32768, -1, 0, 1, 32767]])
@@ -219,7 +220,7 @@ def test_other_constants(golden):
     steps: list[Step | None] = []
     for _ in range(30):
         steps.append(Step(Mode.HEADER, int16(rng, 16)))
-        for mode in (Mode.EXPONENT, Mode.NUMERATOR, *CURVES):
+        for mode in (Mode.EXPONENT, *NUMERATORS, *CURVES):
             steps.append(Step(mode, int16(rng, 16)))
     run(16, steps, golden)
 

@@ -133,6 +133,19 @@ def test_numerators_in_parts_are_those_of_whole_rows():
     assert (slots.total == totals).all()
 
 
+def test_dithered_numerators_of_parts_are_those_of_whole_rows():
+    """Parts begin at multiples of 16 columns."""
+    slots, x = garbage(), np.random.default_rng(5).integers(-9000, 0, (ROWS, 40)).astype(np.int32)
+    meaning(Function.MAXIMUM, x, slots, start=True)
+    found = [
+        meaning(Function.DITHERED_EXPONENT, x[:, first:last], slots, start=not first, finish=finish)
+        for first, last, finish in ((0, 16, False), (16, 40, True))
+    ]
+    expected = [reference.deferred_softmax(row, dithered=True) for row in x.tolist()]
+    assert np.hstack([part for (part,) in found]).tolist() == [row for row, _ in expected]
+    assert slots.total.tolist() == [total for _, total in expected]
+
+
 @pytest.mark.parametrize("moved", [0, 50_000, -50_000])
 def test_a_row_may_be_moved_but_not_where_its_scores_are_stored(moved):
     """Scores of 20 and less below the others of their row, all of them beyond int16 or none."""

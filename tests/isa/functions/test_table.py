@@ -27,7 +27,8 @@ def test_an_entry_does_something(function):
     assert entry.doc.endswith(".")
 
 
-SCALED = {"EXPONENT", "SUM", "PROBABILITY", "GELU", "SILU", "HARDSWISH", "RESIDUAL"}
+EXPONENTS = {"EXPONENT", "DITHERED_EXPONENT", "SUM", "PROBABILITY"}
+SCALED = EXPONENTS | {"GELU", "SILU", "HARDSWISH", "RESIDUAL"}
 RESCALED = {"REQUANTIZE", "CONTEXT", "GELU", "SILU", "HARDSWISH", "MULTIPLY", "ROTATE"}
 
 
@@ -45,7 +46,7 @@ def test_what_is_scaled_before_and_behind(function):
 def test_steps_and_statistics(function):
     entry, name = FUNCTIONS[function], function.name
     assert entry.turns == {"RESIDUAL": 2, "MULTIPLY": 2, "ROTATE": 4}.get(name, 1)
-    assert entry.headed is (name in {"EXPONENT", "SUM", "PROBABILITY"})
+    assert entry.headed is (name in EXPONENTS)
     assert entry.masked is (entry.headed or name == "MAXIMUM")
     assert entry.begins is (name in {"MAXIMUM", "MOMENTS", "RESIDUAL"})
     known = entry.headed or name in {"MAXIMUM", "CONTEXT", "MOMENTS", "LAYERNORM"}

@@ -57,6 +57,9 @@ def test_deferred_softmax_agrees_with_python(case):
     for seen in (None, mask):
         rounded, total = deferred_softmax(row, seen)
         assert (rounded.tolist(), int(total)) == reference.deferred_softmax(row, seen)
+        rounded, total = deferred_softmax(row, seen, dithered=True)
+        want = reference.deferred_softmax(row, seen, dithered=True)
+        assert (rounded.tolist(), int(total)) == want
 
 
 @pytest.mark.parametrize("columns", [1, 2, 17, 512, 1000, MAX_COLUMNS])
@@ -213,6 +216,13 @@ def test_every_numerator_agrees_with_python():
     want = [min((e * 93520 + 2**23) >> 24, 255) for e in exponents]
     assert numerators(exponents).tolist() == want
     assert numerators((1 << 16) - 1) == 255
+
+
+def test_small_numerators_lose_nothing_together_if_they_are_dithered():
+    """Of 16 alike columns, as many are rounded up as their fraction says, to one."""
+    for each in range(0, 5 * EXPONENT.one // 255, 7):
+        alike = numerators([each] * 16, dithered=True).sum(dtype=int)
+        assert abs(alike - 16 * each * 255 / EXPONENT.one) <= 0.51
 
 
 @given(x=st.integers(-(1 << 31), (1 << 31) - 1), reciprocal=st.integers(0, (1 << 32) - 1))

@@ -25,15 +25,16 @@ CONFIG = AcceleratorConfig(
 )
 DIM, SPAD, ACC = CONFIG.dim, CONFIG.scratchpad_rows, CONFIG.accumulator_rows
 
-SCORES = {Function.MAXIMUM, Function.EXPONENT, Function.SUM, Function.PROBABILITY}
+NUMERATORS = {Function.EXPONENT, Function.DITHERED_EXPONENT}
+SCORES = NUMERATORS | {Function.MAXIMUM, Function.SUM, Function.PROBABILITY}
 STAGED = {Function.MOMENTS, Function.LAYERNORM, Function.MULTIPLY, Function.ROTATE}
-EITHER = {Function.EXPONENT, Function.RESIDUAL}
+EITHER = NUMERATORS | {Function.RESIDUAL}
 PAIRED = {Function.RESIDUAL, Function.MULTIPLY, Function.ROTATE}
 SLOTS = SCORES | {Function.CONTEXT, Function.MOMENTS, Function.LAYERNORM}
 NARROW = {ElementType.INT8, ElementType.UINT8, ElementType.INT16}
 TYPES = {
     Function.REQUANTIZE: set(ElementType),
-    Function.EXPONENT: {ElementType.UINT8},
+    **{function: {ElementType.UINT8} for function in NUMERATORS},
     Function.RESIDUAL: {ElementType.INT16},
     Function.LAYERNORM: {ElementType.INT8, ElementType.INT16},
     **{function: set() for function in (Function.MAXIMUM, Function.SUM, Function.MOMENTS)},

@@ -48,7 +48,11 @@ BANK = CONFIG.scratchpad_bank_rows
 BLOCKS = CONFIG.max_blocks
 START = [CONFIG_EX.encode(), CONFIG_LD.encode(stride=DIM), CONFIG_ST.encode(stride=DIM)]
 OUT = MEMORY_BASE + 0x8000
-TYPES = {Function.EXPONENT: ElementType.UINT8, Function.RESIDUAL: ElementType.INT16}
+TYPES = {
+    Function.EXPONENT: ElementType.UINT8,
+    Function.DITHERED_EXPONENT: ElementType.UINT8,
+    Function.RESIDUAL: ElementType.INT16,
+}
 STAGED = tuple(function for function, entry in FUNCTIONS.items() if entry.staged)
 READ_ONLY = (Function.MAXIMUM, Function.SUM, Function.MOMENTS)
 ONE, TWO, THREE = BANK, 2 * BANK, 3 * BANK

@@ -43,6 +43,7 @@ def formats_document(formats: Formats, saved: SavedFile) -> dict[str, Any]:
         "notes": list(formats.notes),
         "sums": sorted(formats.sums),
         "apart": sorted(formats.apart),
+        "dithered": sorted(formats.dithered),
         "alike_heads": formats.alike_heads,
         "per_tensor": formats.per_tensor,
     }
@@ -68,6 +69,7 @@ def read_formats(found: Mapping[str, Any], saved: SavedFile) -> Formats:
         notes=tuple(map(str, found["notes"])),
         sums=frozenset(found["sums"]),
         apart=frozenset(found.get("apart", ())),
+        dithered=frozenset(found.get("dithered", ())),
         alike_heads=found["alike_heads"] is True,
         per_tensor=found.get("per_tensor") is True,
     )

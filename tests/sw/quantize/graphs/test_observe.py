@@ -1,5 +1,7 @@
 """Scores as calibration sees them, and what becomes of rows that are moved as a whole."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from onnx.helper import make_node as node
@@ -7,9 +9,10 @@ from onnx.helper import make_node as node
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.ir.graph import DeferredSoftmax, MatMul
+from celosia.sw.quantize.graphs.calibrate import calibrate
 from celosia.sw.quantize.graphs.exact import exact
 from celosia.sw.quantize.graphs.observe import SeenAttention
-from celosia.sw.quantize.graphs.quantized import interpreted, run_model
+from celosia.sw.quantize.graphs.quantized import instantiate, interpreted, run_model
 from celosia.sw.quantize.units.find_units import find_units
 from celosia.sw.quantize.units.units import Attention
 from tests.support.quantized_graph import quantize_graph
@@ -62,7 +65,8 @@ def test_scores_are_those_that_the_operator_adds_up_inside():
     tensors = {**graph.constants, **inputs}
     interpret(graph, inputs, tensors.__setitem__)
     assert seen.tensors <= tensors.keys()
-    ((found,),) = [[*seen.scores(tensors)]]
+    (((found, weighed),),) = [[*seen.scores(tensors)]]
+    np.testing.assert_allclose(weighed, inputs["x"] @ graph.constants["wv"], rtol=1e-5, atol=1e-5)
     q, k = (inputs["x"] @ graph.constants[name] for name in ("wq", "wk"))
     want = q @ k.T / WIDTH**0.5 + inputs["mask"]
     np.testing.assert_allclose(found, want, rtol=1e-4, atol=1e-4)
@@ -109,3 +113,22 @@ def test_calibration_says_that_scores_saturate():
 
 def noise(real, found):
     return 10 * np.log10(np.square(real).sum() / np.square(real - found).sum())
+
+
+def test_numerators_of_long_rows_are_dithered_where_that_helps():
+    """Scores are spread by a bias that has nothing to do with the values, as in docs/adr/0012."""
+
+    def spread(seed):
+        random = np.random.default_rng(seed)
+        x, bias = random.standard_normal((640, WIDTH)), random.normal(0, 2, (640, 640))
+        return {"x": (x / 2).astype(np.float32), "mask": bias.astype(np.float32)}
+
+    graph, inputs = attention(640), spread(9)
+    formats = calibrate(lambda _: graph, [spread(0)])
+    assert formats.dithered == {"attention"}
+    (real,) = interpret(graph, inputs).values()
+    gained, lost = (
+        noise(real, *run_model(instantiate(graph, each), inputs).outputs.values())
+        for each in (formats, replace(formats, dithered=frozenset()))
+    )
+    assert gained > lost + 1

@@ -21,9 +21,9 @@ TWICE = Choices(scores_in_memory=False)
 
 
 def written(
-    heads: int, rows: int, width: int, config=BASE, choices: Choices = DEFAULT
+    heads: int, rows: int, width: int, config=BASE, choices: Choices = DEFAULT, **how
 ) -> tuple[Written, ...]:
-    case = attention_case(heads, rows, width, seed=1)
+    case = attention_case(heads, rows, width, seed=1, **how)
     return expanded(case, config, decide_graph(case.graph, config, choices))
 
 
@@ -106,6 +106,22 @@ def test_keys_block_by_block_have_one_maximum_and_one_sum():
     assert [op.settings["finish"] for op in exponents] == [0] * (len(exponents) - 1) + [1]
     half = config.accumulator_rows // 2
     assert all(op.source.space is Space.ACCUMULATOR and op.source.row >= half for op in maxima)
+
+
+@pytest.mark.parametrize("choices", [DEFAULT, TWICE])
+@pytest.mark.parametrize("kib", [1, 2])
+def test_parts_of_dithered_keys_begin_at_multiples_of_16(choices, kib):
+    config = configured("tiny", accumulator_kib=kib)
+    ops = transforms(written(1, 140, 4, config, choices, dithered=True))
+    assert not [op for op in ops if op.function is Function.EXPONENT]
+    found = [op for op in ops if op.function is Function.DITHERED_EXPONENT]
+    firsts, at = set[int](), 0
+    for op in found:
+        at = 0 if op.settings["start"] else at
+        firsts.add(at)
+        at += op.cols
+    assert len(firsts) > 2
+    assert not [first for first in firsts if first % 16]
 
 
 def test_a_context_adds_up_all_blocks_of_keys():

@@ -31,10 +31,10 @@ def refuse(message, **changes):
 
 def test_formats_are_read_as_they_were_written():
     given = {"stored": frozenset({"0.context"}), "notes": ("a note",), "per_tensor": True}
-    found = read(**given, sums=frozenset({"0.sum"}))
+    found = read(**given, sums=frozenset({"0.sum"}), dithered=frozenset({"1.context"}))
     assert (found.per_tensor, read().per_tensor) == (True, False)
     assert (found.stored, found.notes) == ({"0.context"}, ("a note",))
-    assert found.sums == {"0.sum"}
+    assert (found.sums, found.dithered) == ({"0.sum"}, {"1.context"})
     assert (found.curves, found.alike_heads) == (FORMATS.curves, True)
     for form, each in FORMATS.forms.items():
         assert (found.forms[form].steps == each.steps).all()
