@@ -1,10 +1,10 @@
 """The accelerator: what docs/architecture.md draws."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Annotated, Any
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value, unsigned
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import data, stream
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.hw.bus.bus import Fault, Limits, ReadPort, WritePort
@@ -14,6 +14,7 @@ from celosia.hw.gemmini.loops.stages import gemmini_stages
 from celosia.hw.issue.issue import Issue, Waits
 from celosia.hw.issue.queues import PerQueue
 from celosia.hw.issue.tokens import TokenReport, Tokens
+from celosia.hw.lib.component import Component
 from celosia.hw.lib.layouts import COMMAND, Completed
 from celosia.hw.load.path import LoadPath
 from celosia.hw.loops.engine import LoopEngine
@@ -32,7 +33,7 @@ from celosia.isa.registers.map import BODY_BITS
 __all__ = ["Accelerator"]
 
 
-class Accelerator(wiring.Component):
+class Accelerator(Component):
     """Commands in, memory traffic out.
 
     The first error, its own or one that it is told of, stops it: no command is accepted any more,
@@ -90,46 +91,31 @@ class Accelerator(wiring.Component):
 
     TOKEN_LATENCY = 1 + Tokens.LATENCY + LoadPath.ADDRESS_LATENCY
 
-    commands: stream.Interface
+    commands: Annotated[stream.Interface, In(stream.Signature(COMMAND))]
     read_port: Any
     write_port: Any
-    read_limits: data.View
-    write_limits: data.View
-    pending: Signal
-    fault: data.View
-    busy: Signal
-    error: data.View
-    queued: data.View
-    waits: data.View
-    token: data.View
-    completed: data.View
-    gained: Signal
-    missing: Signal
-    looping: Signal
-    starved: Signal
+    read_limits: Annotated[data.View, In(Limits())]
+    write_limits: Annotated[data.View, In(Limits())]
+    pending: Annotated[Signal, In(1)]
+    fault: Annotated[data.View, In(Fault())]
+    busy: Annotated[Signal, Out(1)]
+    error: Annotated[data.View, Out(Fault())]
+    queued: Annotated[data.View, Out(PerQueue(unsigned(8)))]
+    waits: Annotated[data.View, Out(PerQueue(Waits()))]
+    token: Annotated[data.View, Out(TokenReport())]
+    completed: Annotated[data.View, Out(Completed())]
+    gained: Annotated[Signal, Out(1)]
+    missing: Annotated[Signal, Out(unsigned(BODY_BITS))]
+    looping: Annotated[Signal, Out(1)]
+    starved: Annotated[Signal, Out(1)]
     events: data.View
 
     def __init__(self, config: AcceleratorConfig, *, memory_seed: int | None = None):
         self.config = config
         self._seed = memory_seed
         super().__init__({
-            "commands": In(stream.Signature(COMMAND)),
             "read_port": Out(ReadPort(config)),
             "write_port": Out(WritePort(config)),
-            "read_limits": In(Limits()),
-            "write_limits": In(Limits()),
-            "pending": In(1),
-            "fault": In(Fault()),
-            "busy": Out(1),
-            "error": Out(Fault()),
-            "queued": Out(PerQueue(unsigned(8))),
-            "waits": Out(PerQueue(Waits())),
-            "token": Out(TokenReport()),
-            "completed": Out(Completed()),
-            "gained": Out(1),
-            "missing": Out(unsigned(BODY_BITS)),
-            "looping": Out(1),
-            "starved": Out(1),
             "events": Out(CycleEvents(config)),
         })
 

@@ -1,11 +1,14 @@
 """Cutting contiguous transfers into bursts that AXI4 and the limits allow."""
 
+from typing import Annotated
+
 from amaranth import Cat, Const, Module, Mux, Signal, unsigned
 from amaranth.hdl import Value
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import data, stream
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.bus.bus import PAGE_BYTES, Limits
+from celosia.hw.lib.component import Component
 from celosia.hw.lib.wide import wide_sum
 from celosia.isa.config import MAX_REQUEST_BYTES, AcceleratorConfig
 
@@ -54,7 +57,7 @@ class Burst(data.StructLayout):
         })
 
 
-class BurstSplitter(wiring.Component):
+class BurstSplitter(Component):
     """Cuts segments into bursts.
 
     Bursts are cut every 64 bytes counted from the start of the segment, and at 4 KiB boundaries.
@@ -80,14 +83,13 @@ class BurstSplitter(wiring.Component):
     LATENCY = 1
 
     segments: stream.Interface
-    limits: data.View
+    limits: Annotated[data.View, In(Limits())]
     bursts: stream.Interface
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
         super().__init__({
             "segments": In(stream.Signature(Segment(config))),
-            "limits": In(Limits()),
             "bursts": Out(stream.Signature(Burst(config))),
         })
 

@@ -1,19 +1,19 @@
 """The arbiter of reads from memory, between loads and the ring."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from amaranth import Module, Mux, Signal
-from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.bus.bus import ReadPort, SharedReadPort
+from celosia.hw.lib.component import Component
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.registers.map import BusId
 
 __all__ = ["ReadArbiter"]
 
 
-class ReadArbiter(wiring.Component):
+class ReadArbiter(Component):
     """Lets loads and the ring share AR and R, by ID.
 
     Adds no cycle to either.  The ring goes first if it is urgent, else the loads, but an address on
@@ -35,14 +35,13 @@ class ReadArbiter(wiring.Component):
 
     load: Any
     ring: Any
-    urgent: Signal
+    urgent: Annotated[Signal, In(1)]
     memory: Any
 
     def __init__(self, config: AcceleratorConfig):
         super().__init__({
             "load": In(ReadPort(config)),
             "ring": In(ReadPort(config)),
-            "urgent": In(1),
             "memory": Out(SharedReadPort(config)),
         })
 

@@ -1,10 +1,13 @@
 """The last beats that arrived, side by side."""
 
+from typing import Annotated
+
 from amaranth import Cat, Const, Module, Mux, Signal, unsigned
 from amaranth.hdl import Value
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import data, stream
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.lib.component import Component
 from celosia.hw.lib.fields import chunk_registers
 from celosia.isa.config import AcceleratorConfig
 
@@ -24,7 +27,7 @@ class CheckedBeat(data.StructLayout):
         })
 
 
-class BeatWindow(wiring.Component):
+class BeatWindow(Component):
     """A queue of beats whose two oldest entries are seen at once.
 
     Data that straddle two beats can be taken from it in one go.  ``beats.ready`` comes from a
@@ -50,10 +53,10 @@ class BeatWindow(wiring.Component):
 
     beats: stream.Interface
     head: data.View
-    head_valid: Signal
+    head_valid: Annotated[Signal, Out(1)]
     second: data.View
-    second_valid: Signal
-    take: Signal
+    second_valid: Annotated[Signal, Out(1)]
+    take: Annotated[Signal, In(1)]
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
@@ -61,10 +64,7 @@ class BeatWindow(wiring.Component):
         super().__init__({
             "beats": In(stream.Signature(beat)),
             "head": Out(beat),
-            "head_valid": Out(1),
             "second": Out(beat),
-            "second_valid": Out(1),
-            "take": In(1),
         })
 
     def elaborate(self, platform) -> Module:

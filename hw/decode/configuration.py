@@ -1,16 +1,17 @@
 """The architectural state: what configuration commands leave behind for later ones."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 from amaranth import Module, Signal
 from amaranth.hdl import Value
-from amaranth.lib import data, wiring
+from amaranth.lib import data
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.decode.settings import core_settings, refuse_long_scales
 from celosia.hw.decode.transform_configuration import TransformFields, configure_transform
 from celosia.hw.gemmini.settings import gemmini_refusals, gemmini_settings
+from celosia.hw.lib.component import Component
 from celosia.hw.lib.layouts import COMMAND, operands
 from celosia.hw.lib.settings import Setting, apply_settings, nested, nested_layout
 from celosia.isa import encoding
@@ -33,7 +34,7 @@ class State(data.StructLayout):
         super().__init__(nested_layout(shapes).members)
 
 
-class Configuration(wiring.Component):
+class Configuration(Component):
     """Holds the state, and changes it for every CONFIG and for PRELOAD.
 
     What a command changes counts from the next cycle on.  A command that breaks a rule changes
@@ -58,23 +59,17 @@ class Configuration(wiring.Component):
         The state before `command`.
     """
 
-    command: data.View
-    apply: Signal
-    mine: Signal
-    cause: Signal
+    command: Annotated[data.View, In(COMMAND)]
+    apply: Annotated[Signal, In(1)]
+    mine: Annotated[Signal, Out(1)]
+    cause: Annotated[Signal, Out(Cause)]
     state: data.View
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
         self.transform = TransformFields(config)
         """What CONFIG_TRANSFORM sets: registers, if the accelerator has a normalization unit."""
-        super().__init__({
-            "command": In(COMMAND),
-            "apply": In(1),
-            "mine": Out(1),
-            "cause": Out(Cause),
-            "state": Out(State(config)),
-        })
+        super().__init__({"state": Out(State(config))})
 
     def elaborate(self, platform) -> Module:
         m = Module()

@@ -1,5 +1,7 @@
 """The decoder: it turns commands into operations and checks the rules of the contract."""
 
+from typing import Annotated
+
 from amaranth import Module, Mux, Signal, unsigned
 from amaranth.hdl import Value
 from amaranth.lib import data, enum, stream
@@ -101,25 +103,17 @@ class Decoder(Sleeping):
         A command with nothing to do has come to its end.
     """
 
-    commands: stream.Interface
-    halt: Signal
+    commands: Annotated[stream.Interface, In(stream.Signature(COMMAND))]
+    halt: Annotated[Signal, In(1)]
     o: stream.Interface
-    empty: Signal
-    accepted: Signal
-    number: Signal
-    ended: Signal
+    empty: Annotated[Signal, Out(1)]
+    accepted: Annotated[Signal, Out(1)]
+    number: Annotated[Signal, Out(unsigned(TAG_BITS))]
+    ended: Annotated[Signal, Out(1)]
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
-        super().__init__({
-            "commands": In(stream.Signature(COMMAND)),
-            "halt": In(1),
-            "o": Out(stream.Signature(Decoded(config))),
-            "empty": Out(1),
-            "accepted": Out(1),
-            "number": Out(unsigned(TAG_BITS)),
-            "ended": Out(1),
-        })
+        super().__init__({"o": Out(stream.Signature(Decoded(config)))})
 
     def build(self, m: Module, outer: Module) -> Value:
         s1_valid, s1_moves = (Signal(name=f"s1_{name}") for name in ("valid", "moves"))

@@ -1,14 +1,15 @@
 """The array with everything that its operands pass on the way from the scratchpad."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from amaranth import Cat, Module, Signal, Value, signed, unsigned
-from amaranth.lib import data, wiring
+from amaranth.lib import data
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.execute.control import RowControl, WeightControl
 from celosia.hw.execute.mesh import Mesh, mesh_latency
 from celosia.hw.execute.transposer import Transposer
+from celosia.hw.lib.component import Component
 from celosia.hw.lib.delay import delay
 from celosia.hw.memory.read_port import LOCAL_READ_LATENCY
 from celosia.isa.config import AcceleratorConfig
@@ -16,7 +17,7 @@ from celosia.isa.config import AcceleratorConfig
 __all__ = ["ArrayPath"]
 
 
-class ArrayPath(wiring.Component):
+class ArrayPath(Component):
     """Masks, transposes and widens rows of operands, and multiplies them.
 
     Control comes in the cycle in which a row is asked for; the row itself follows on ``weights`` or
@@ -50,7 +51,7 @@ class ArrayPath(wiring.Component):
     row_control: data.View
     weights: data.View
     operands: data.View
-    d_valid: Signal
+    d_valid: Annotated[Signal, Out(1)]
     d: data.View
     sums: list[Signal]
 
@@ -63,7 +64,6 @@ class ArrayPath(wiring.Component):
             "row_control": In(RowControl(config)),
             "weights": In(row),
             "operands": In(row),
-            "d_valid": Out(1),
             "d": Out(data.ArrayLayout(signed(8), config.dim)),
             "sums": Out(signed(config.partial_sum_bits)).array(config.dim),
         })

@@ -1,10 +1,13 @@
 """The systolic array."""
 
+from typing import Annotated
+
 from amaranth import Cat, Const, Module, Mux, Signal, Value, signed, unsigned
-from amaranth.lib import data, wiring
+from amaranth.lib import data
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.execute.skew import staggered
+from celosia.hw.lib.component import Component
 from celosia.hw.lib.delay import delay, tapped_delay
 from celosia.hw.lib.fields import chunk_registers
 from celosia.isa.config import AcceleratorConfig
@@ -24,7 +27,7 @@ def mesh_latency(config: AcceleratorConfig) -> int:
     return 2 * config.dim - 1
 
 
-class Mesh(wiring.Component):
+class Mesh(Component):
     """A weight-stationary array of ``dim`` x ``dim`` multiply-accumulate cells.
 
     Activations enter at the left, one row of A per cycle, and move right; partial sums move down.
@@ -64,20 +67,17 @@ class Mesh(wiring.Component):
     """
 
     a: data.View
-    a_unsigned: Signal
+    a_unsigned: Annotated[Signal, In(1)]
     weights: data.View
-    weights_start: Signal
-    swap: Signal
+    weights_start: Annotated[Signal, In(1)]
+    swap: Annotated[Signal, In(1)]
     sums: list[Signal]
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
         super().__init__({
             "a": In(data.ArrayLayout(unsigned(ELEMENT_BITS), config.dim)),
-            "a_unsigned": In(1),
             "weights": In(data.ArrayLayout(WEIGHT, config.dim)),
-            "weights_start": In(1),
-            "swap": In(1),
             "sums": Out(signed(config.partial_sum_bits)).array(config.dim),
         })
 

@@ -1,9 +1,9 @@
 """The execute path: products in, rows of results out."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from amaranth import Module, Signal, signed, unsigned
-from amaranth.lib import data, enum, stream, wiring
+from amaranth.lib import data, enum, stream
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.hw.decode.ops import ExecuteOp
@@ -11,6 +11,7 @@ from celosia.hw.execute.array import ArrayPath
 from celosia.hw.execute.results import ResultWriter
 from celosia.hw.execute.rows import RowStreamer
 from celosia.hw.execute.weights import WeightLoader
+from celosia.hw.lib.component import Component
 from celosia.hw.memory.accumulator import ResultAddress
 from celosia.hw.memory.ports import ScratchpadWrite, row_shape
 from celosia.hw.memory.read_port import RowRead, RowReadInterface
@@ -32,7 +33,7 @@ class ArrayState(enum.Enum, shape=3):
     D = 7
 
 
-class ExecutePath(wiring.Component):
+class ExecutePath(Component):
     """Multiplies: weights one wave ahead, rows of A behind them, results into their memory.
 
     A product with n rows takes max(dim, n, 4) cycles, and none is lost between products whose
@@ -76,10 +77,10 @@ class ExecutePath(wiring.Component):
     scratchpad: stream.Interface
     address: data.View
     elements: list[Signal]
-    reads_done: Signal
-    done: Signal
-    state: Any
-    idle: Signal
+    reads_done: Annotated[Signal, Out(1)]
+    done: Annotated[Signal, Out(1)]
+    state: Annotated[Any, Out(ArrayState)]
+    idle: Annotated[Signal, Out(1)]
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
@@ -92,10 +93,6 @@ class ExecutePath(wiring.Component):
             "scratchpad": Out(stream.Signature(ScratchpadWrite(config), always_ready=True)),
             "address": Out(ResultAddress(config)),
             "elements": Out(signed(32)).array(config.dim),
-            "reads_done": Out(1),
-            "done": Out(1),
-            "state": Out(ArrayState),
-            "idle": Out(1),
         })
 
     def elaborate(self, platform) -> Module:

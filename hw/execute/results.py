@@ -1,13 +1,16 @@
 """Sends the rows that leave the array to where they belong."""
 
+from typing import Annotated
+
 from amaranth import Cat, Module, Mux, Signal, Value, signed, unsigned
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import data, stream
 from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.decode.ops import ResultOp
 from celosia.hw.gemmini.stationary import SumsStay
+from celosia.hw.lib.component import Component
 from celosia.hw.lib.delay import tapped_delay
 from celosia.hw.lib.fields import chunk_registers
 from celosia.hw.memory.accumulator import ResultAddress
@@ -20,7 +23,7 @@ PRODUCTS = 8
 """Products whose rows may be in the array at once."""
 
 
-class ResultWriter(wiring.Component):
+class ResultWriter(Component):
     """Walks the rows of each product as they leave the array.
 
     A row that enters with `entered` is on ``sums`` exactly `latency` cycles later; its address goes
@@ -64,32 +67,27 @@ class ResultWriter(wiring.Component):
     """
 
     i: stream.Interface
-    entered: Signal
-    d_valid: Signal
+    entered: Annotated[Signal, In(1)]
+    d_valid: Annotated[Signal, In(1)]
     d: data.View
     sums: list[Signal]
     address: data.View
     elements: list[Signal]
     scratchpad: stream.Interface
-    done: Signal
-    scratchpad_pending: Signal
-    empty: Signal
+    done: Annotated[Signal, Out(1)]
+    scratchpad_pending: Annotated[Signal, Out(1)]
+    empty: Annotated[Signal, Out(1)]
 
     def __init__(self, config: AcceleratorConfig, latency: int = 4):
         self.config = config
         self.latency = latency
         super().__init__({
             "i": In(stream.Signature(ResultOp(config))),
-            "entered": In(1),
-            "d_valid": In(1),
             "d": In(data.ArrayLayout(signed(8), config.dim)),
             "sums": In(signed(config.partial_sum_bits)).array(config.dim),
             "address": Out(ResultAddress(config)),
             "elements": Out(signed(32)).array(config.dim),
             "scratchpad": Out(stream.Signature(ScratchpadWrite(config), always_ready=True)),
-            "done": Out(1),
-            "scratchpad_pending": Out(1),
-            "empty": Out(1),
         })
 
     def elaborate(self, platform) -> Module:

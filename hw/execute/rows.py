@@ -1,13 +1,16 @@
 """Streams the rows of A (and D) of each product into the array."""
 
+from typing import Annotated
+
 from amaranth import Module, Mux, Signal, unsigned
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import data, stream
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.decode.ops import ExecuteOp, ResultOp
 from celosia.hw.execute.control import RowControl
 from celosia.hw.execute.weights import prefix_mask
 from celosia.hw.gemmini.fields import resident_fields
+from celosia.hw.lib.component import Component
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.memory.read_port import RowRead, RowReadInterface
 from celosia.isa.config import AcceleratorConfig
@@ -15,7 +18,7 @@ from celosia.isa.config import AcceleratorConfig
 __all__ = ["RowStreamer"]
 
 
-class RowStreamer(wiring.Component):
+class RowStreamer(Component):
     """Takes products whose weights are on their way and sends their rows, one per cycle.
 
     A row of A waits while its scratchpad bank is taken.  Rows beyond those of A are zeros.  With D,
@@ -62,15 +65,15 @@ class RowStreamer(wiring.Component):
     results: stream.Interface
     read: RowReadInterface
     control: data.View
-    wave: Signal
-    swapped: Signal
-    transposer_ready: Signal
-    transposer_taken: Signal
-    reads_done: Signal
-    padding: Signal
-    waits_bank: Signal
-    waits_weights: Signal
-    empty: Signal
+    wave: Annotated[Signal, In(1)]
+    swapped: Annotated[Signal, Out(1)]
+    transposer_ready: Annotated[Signal, In(1)]
+    transposer_taken: Annotated[Signal, Out(1)]
+    reads_done: Annotated[Signal, Out(1)]
+    padding: Annotated[Signal, Out(1)]
+    waits_bank: Annotated[Signal, Out(1)]
+    waits_weights: Annotated[Signal, Out(1)]
+    empty: Annotated[Signal, Out(1)]
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
@@ -80,15 +83,6 @@ class RowStreamer(wiring.Component):
             "results": Out(stream.Signature(ResultOp(config))),
             "read": Out(RowRead(row, data.ArrayLayout(unsigned(8), config.dim))),
             "control": Out(RowControl(config)),
-            "wave": In(1),
-            "swapped": Out(1),
-            "transposer_ready": In(1),
-            "transposer_taken": Out(1),
-            "reads_done": Out(1),
-            "padding": Out(1),
-            "waits_bank": Out(1),
-            "waits_weights": Out(1),
-            "empty": Out(1),
         })
 
     def elaborate(self, platform) -> Module:

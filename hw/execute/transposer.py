@@ -1,15 +1,18 @@
 """The transposer: rows of a tile go in, its columns come out."""
 
+from typing import Annotated
+
 from amaranth import Module, Mux, Signal, unsigned
-from amaranth.lib import data, wiring
+from amaranth.lib import data
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.lib.component import Component
 from celosia.isa.config import AcceleratorConfig
 
 __all__ = ["Transposer"]
 
 
-class Transposer(wiring.Component):
+class Transposer(Component):
     """A dim x dim array of bytes that shifts either down or left.
 
     A tile is shifted in row by row in one direction and leaves column by column in the other, while
@@ -42,14 +45,17 @@ class Transposer(wiring.Component):
     """
 
     i: data.View
-    shift: Signal
-    left: Signal
+    shift: Annotated[Signal, In(1)]
+    left: Annotated[Signal, In(1)]
     o: data.View
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
         row = data.ArrayLayout(unsigned(8), config.dim)
-        super().__init__({"i": In(row), "shift": In(1), "left": In(1), "o": Out(row)})
+        super().__init__({
+            "i": In(row),
+            "o": Out(row),
+        })
 
     def elaborate(self, platform) -> Module:
         m = Module()

@@ -1,12 +1,15 @@
 """Brings the weights of each product to the array, one wave ahead of its rows."""
 
+from typing import Annotated
+
 from amaranth import Module, Mux, Signal, unsigned
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import data, stream
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.decode.ops import ExecuteOp
 from celosia.hw.execute.control import WeightControl
 from celosia.hw.gemmini.stationary import where_sums_stay
+from celosia.hw.lib.component import Component
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.memory.read_port import RowRead, RowReadInterface
 from celosia.isa.config import AcceleratorConfig
@@ -14,7 +17,7 @@ from celosia.isa.config import AcceleratorConfig
 __all__ = ["WeightLoader", "prefix_mask"]
 
 
-class WeightLoader(wiring.Component):
+class WeightLoader(Component):
     """Takes products in order and passes each on as soon as its weights are on their way.
 
     Two products are held: one whose operand may be filling the transposer, and one whose weights
@@ -67,14 +70,14 @@ class WeightLoader(wiring.Component):
     o: stream.Interface
     read: RowReadInterface
     control: data.View
-    swapped: Signal
-    transposer_taken: Signal
-    transposer_ready: Signal
-    hold: Signal
-    wave: Signal
-    working: Signal
-    waiting: Signal
-    empty: Signal
+    swapped: Annotated[Signal, In(1)]
+    transposer_taken: Annotated[Signal, In(1)]
+    transposer_ready: Annotated[Signal, Out(1)]
+    hold: Annotated[Signal, In(1)]
+    wave: Annotated[Signal, Out(1)]
+    working: Annotated[Signal, Out(1)]
+    waiting: Annotated[Signal, Out(1)]
+    empty: Annotated[Signal, Out(1)]
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
@@ -85,14 +88,6 @@ class WeightLoader(wiring.Component):
             "o": Out(op),
             "read": Out(RowRead(row_shape(config.scratchpad_rows), elements)),
             "control": Out(WeightControl(config)),
-            "swapped": In(1),
-            "transposer_taken": In(1),
-            "transposer_ready": Out(1),
-            "hold": In(1),
-            "wave": Out(1),
-            "working": Out(1),
-            "waiting": Out(1),
-            "empty": Out(1),
         })
 
     def elaborate(self, platform) -> Module:

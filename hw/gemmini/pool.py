@@ -1,9 +1,12 @@
 """Max-pooling of rows that leave."""
 
+from typing import Annotated
+
 from amaranth import Cat, Module, Mux, Signal, signed
-from amaranth.lib import data, wiring
+from amaranth.lib import data
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.lib.component import Component
 from celosia.hw.lib.fields import chunk_registers
 from celosia.isa.config import AcceleratorConfig
 
@@ -24,7 +27,7 @@ class PoolRow(data.StructLayout):
         })
 
 
-class Pool(wiring.Component):
+class Pool(Component):
     """Keeps the maximum of the rows of a window, element by element.
 
     A row is announced with ``next_arrives`` in the cycle before it is on ``row``; ``result`` is
@@ -49,9 +52,9 @@ class Pool(wiring.Component):
         The maximum up to this row; a row without a window as it is.
     """
 
-    next_arrives: Signal
-    next_row: data.View
-    next_leaves: Signal
+    next_arrives: Annotated[Signal, In(1)]
+    next_row: Annotated[data.View, In(PoolRow())]
+    next_leaves: Annotated[Signal, Out(1)]
     row: data.View
     result: data.View
 
@@ -59,9 +62,6 @@ class Pool(wiring.Component):
         self.config = config
         elements = data.ArrayLayout(signed(ELEMENT_BITS), config.dim)
         super().__init__({
-            "next_arrives": In(1),
-            "next_row": In(PoolRow()),
-            "next_leaves": Out(1),
             "row": In(elements),
             "result": Out(elements),
         })

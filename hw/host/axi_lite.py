@@ -1,11 +1,12 @@
 """The AXI4-Lite port, and what it asks of the registers."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from amaranth import Module, Signal, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.lib.component import Component
 from celosia.isa.registers.map import REGISTER_BITS, WINDOW_BYTES
 
 __all__ = [
@@ -68,7 +69,7 @@ class RegisterAccess(wiring.Signature):
         })
 
 
-class AxiLiteSlave(wiring.Component):
+class AxiLiteSlave(Component):
     """Turns transfers into accesses, one write and one read at a time.
 
     Address and data of a write come in any order.  A response is on offer two cycles after the
@@ -83,13 +84,10 @@ class AxiLiteSlave(wiring.Component):
         The registers.
     """
 
-    port: Any
-    access: Any
+    port: Annotated[Any, In(AxiLitePort())]
+    access: Annotated[Any, Out(RegisterAccess())]
 
     LATENCY = 2
-
-    def __init__(self) -> None:
-        super().__init__({"port": In(AxiLitePort()), "access": Out(RegisterAccess())})
 
     def elaborate(self, platform) -> Module:
         m = Module()

@@ -1,7 +1,7 @@
 """The registers of `celosia.isa.registers.map`."""
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Annotated, Any
 
 from amaranth import Cat, Module, Mux, Signal, Value, unsigned
 from amaranth.hdl import ShapeLike
@@ -77,26 +77,21 @@ class RegisterFile(Sleeping):
 
     LATENCY = AxiLiteSlave.LATENCY
 
-    port: Any
-    busy: Signal
+    port: Annotated[Any, In(AxiLitePort())]
+    busy: Annotated[Signal, In(1)]
     values: Any
     shown: Any
-    counter_read: Signal
-    counter_number: Signal
-    counter: Signal
+    counter_read: Annotated[Signal, Out(1)]
+    counter_number: Annotated[Signal, Out(COUNTER_NUMBER)]
+    counter: Annotated[Signal, In(COUNTER_BITS)]
     raised: Any
     actions: Any
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
         super().__init__({
-            "port": In(AxiLitePort()),
-            "busy": In(1),
             "values": Out(wiring.Signature(_members(STORED))),
             "shown": In(wiring.Signature(_members(SHOWN))),
-            "counter_read": Out(1),
-            "counter_number": Out(COUNTER_NUMBER),
-            "counter": In(COUNTER_BITS),
             "raised": In(wiring.Signature(_members(RAISED))),
             "actions": Out(wiring.Signature({name.lower(): Out(1) for name in ACTIONS})),
         })

@@ -1,6 +1,6 @@
 """Reads commands from memory."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from amaranth import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, stream
@@ -77,29 +77,19 @@ class RingFetcher(Sleeping):
 
     LATENCY = 3
 
-    runs: stream.Interface
-    limits: data.View
+    runs: Annotated[stream.Interface, In(stream.Signature(RingRun()))]
+    limits: Annotated[data.View, In(Limits())]
     port: Any
-    commands: stream.Interface
-    core_busy: Signal
-    halt: Signal
-    fault: data.View
-    in_flight: Signal
-    urgent: Signal
+    commands: Annotated[stream.Interface, Out(stream.Signature(COMMAND))]
+    core_busy: Annotated[Signal, In(1)]
+    halt: Annotated[Signal, In(1)]
+    fault: Annotated[data.View, Out(Fault())]
+    in_flight: Annotated[Signal, Out(1)]
+    urgent: Annotated[Signal, Out(1)]
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
-        super().__init__({
-            "runs": In(stream.Signature(RingRun())),
-            "limits": In(Limits()),
-            "port": Out(ReadPort(config)),
-            "commands": Out(stream.Signature(COMMAND)),
-            "core_busy": In(1),
-            "halt": In(1),
-            "fault": Out(Fault()),
-            "in_flight": Out(1),
-            "urgent": Out(1),
-        })
+        super().__init__({"port": Out(ReadPort(config))})
 
     def build(self, m: Module, outer: Module) -> Value:
         self._room = PREFETCH_BYTES // self.config.bus_bytes

@@ -1,14 +1,15 @@
 """The gear that turns beats into commands: an entry of the ring is three words of 64 bits."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from amaranth import Cat, Module, Mux, Signal
-from amaranth.lib import stream, wiring
+from amaranth.lib import stream
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.hw.bus.window import BeatWindow, CheckedBeat
 from celosia.hw.decode.ops import DRAM_ADDRESS_BITS
 from celosia.hw.host.ring_pointers import RingRun
+from celosia.hw.lib.component import Component
 from celosia.hw.lib.layouts import COMMAND
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import FUNCT_BITS, RING_ENTRY, WORD_BITS
@@ -20,7 +21,7 @@ ENTRY_BITS = 8 * RING_ENTRY.size
 ENTRY_WORDS = ENTRY_BITS // WORD_BITS
 
 
-class RingGear(wiring.Component):
+class RingGear(Component):
     """Cuts the entries of each run out of its beats.
 
     A run begins with a new beat, of which the words before its address are dropped, and so is what
@@ -49,25 +50,17 @@ class RingGear(wiring.Component):
         A beat of which nothing is left goes.
     """
 
-    runs: stream.Interface
+    runs: Annotated[stream.Interface, In(stream.Signature(RingRun()))]
     beats: stream.Interface
-    commands: stream.Interface
-    cause: Any
-    address: Signal
-    starved: Signal
-    drops: Signal
+    commands: Annotated[stream.Interface, Out(stream.Signature(COMMAND))]
+    cause: Annotated[Any, Out(Cause)]
+    address: Annotated[Signal, Out(DRAM_ADDRESS_BITS)]
+    starved: Annotated[Signal, Out(1)]
+    drops: Annotated[Signal, Out(1)]
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
-        super().__init__({
-            "runs": In(stream.Signature(RingRun())),
-            "beats": In(stream.Signature(CheckedBeat(config))),
-            "commands": Out(stream.Signature(COMMAND)),
-            "cause": Out(Cause),
-            "address": Out(DRAM_ADDRESS_BITS),
-            "starved": Out(1),
-            "drops": Out(1),
-        })
+        super().__init__({"beats": In(stream.Signature(CheckedBeat(config)))})
 
     def elaborate(self, platform) -> Module:
         m = Module()

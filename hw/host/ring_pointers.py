@@ -1,11 +1,14 @@
 """Where the host and the accelerator stand in the ring."""
 
+from typing import Annotated
+
 from amaranth import Module, Mux, Signal, unsigned
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import data, stream
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.bus.bus import Fault
 from celosia.hw.decode.ops import DRAM_ADDRESS_BITS
+from celosia.hw.lib.component import Component
 from celosia.hw.lib.layouts import Completed
 from celosia.isa.encoding import RING_ENTRY
 from celosia.isa.registers.errors import Cause
@@ -26,7 +29,7 @@ class RingRun(data.StructLayout):
         })
 
 
-class RingPointers(wiring.Component):
+class RingPointers(Component):
     """Walks the ring from doorbell to doorbell, and counts what has finished.
 
     The doorbell samples the tail; entries up to it are asked for in runs that end there or at the
@@ -69,40 +72,21 @@ class RingPointers(wiring.Component):
         A pointer was out of range.
     """
 
-    base: Signal
-    size: Signal
-    tail: Signal
-    doorbell: Signal
-    enable: Signal
-    clear: Signal
-    accepted: Signal
-    completed: data.View
-    gained: Signal
-    runs: stream.Interface
-    head: Signal
-    completions: Signal
-    empty: Signal
-    pending: Signal
-    fault: data.View
-
-    def __init__(self) -> None:
-        super().__init__({
-            "base": In(DRAM_ADDRESS_BITS),
-            "size": In(ENTRY_NUMBER_BITS),
-            "tail": In(ENTRY_NUMBER_BITS),
-            "doorbell": In(1),
-            "enable": In(1),
-            "clear": In(1),
-            "accepted": In(1),
-            "completed": In(Completed()),
-            "gained": In(1),
-            "runs": Out(stream.Signature(RingRun())),
-            "head": Out(ENTRY_NUMBER_BITS),
-            "completions": Out(ENTRY_NUMBER_BITS),
-            "empty": Out(1),
-            "pending": Out(1),
-            "fault": Out(Fault()),
-        })
+    base: Annotated[Signal, In(DRAM_ADDRESS_BITS)]
+    size: Annotated[Signal, In(ENTRY_NUMBER_BITS)]
+    tail: Annotated[Signal, In(ENTRY_NUMBER_BITS)]
+    doorbell: Annotated[Signal, In(1)]
+    enable: Annotated[Signal, In(1)]
+    clear: Annotated[Signal, In(1)]
+    accepted: Annotated[Signal, In(1)]
+    completed: Annotated[data.View, In(Completed())]
+    gained: Annotated[Signal, In(1)]
+    runs: Annotated[stream.Interface, Out(stream.Signature(RingRun()))]
+    head: Annotated[Signal, Out(ENTRY_NUMBER_BITS)]
+    completions: Annotated[Signal, Out(ENTRY_NUMBER_BITS)]
+    empty: Annotated[Signal, Out(1)]
+    pending: Annotated[Signal, Out(1)]
+    fault: Annotated[data.View, Out(Fault())]
 
     def elaborate(self, platform) -> Module:
         m = Module()

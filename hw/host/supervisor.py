@@ -1,10 +1,13 @@
 """Watches over the accelerator from outside: limits of time, resets, interrupts."""
 
+from typing import Annotated
+
 from amaranth import Module, Mux, Signal, Value
-from amaranth.lib import data, wiring
+from amaranth.lib import data
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.bus.bus import Fault
+from celosia.hw.lib.component import Component
 from celosia.isa.registers.errors import Cause
 
 __all__ = ["Supervisor"]
@@ -13,7 +16,7 @@ BUDGET_BITS = 64
 WATCHDOG_BITS = 32
 
 
-class Supervisor(wiring.Component):
+class Supervisor(Component):
     """Stops a program that takes too long, clears, and says when there is something to look at.
 
     A program is stopped with an error when it is busy for more than ``budget`` cycles in a row, or
@@ -53,40 +56,21 @@ class Supervisor(wiring.Component):
         The error was recorded in the cycle before.
     """
 
-    core_busy: Signal
-    ring_busy: Signal
-    halted: Signal
-    progress: Signal
-    ring_fault: data.View
-    budget: Signal
-    patience: Signal
-    clear_error: Signal
-    clear_counters: Signal
-    busy: Signal
-    fault: data.View
-    reset_core: Signal
-    reset_counters: Signal
-    done: Signal
-    failed: Signal
-
-    def __init__(self) -> None:
-        super().__init__({
-            "core_busy": In(1),
-            "ring_busy": In(1),
-            "halted": In(1),
-            "progress": In(1),
-            "ring_fault": In(Fault()),
-            "budget": In(BUDGET_BITS),
-            "patience": In(WATCHDOG_BITS),
-            "clear_error": In(1),
-            "clear_counters": In(1),
-            "busy": Out(1),
-            "fault": Out(Fault()),
-            "reset_core": Out(1),
-            "reset_counters": Out(1),
-            "done": Out(1),
-            "failed": Out(1),
-        })
+    core_busy: Annotated[Signal, In(1)]
+    ring_busy: Annotated[Signal, In(1)]
+    halted: Annotated[Signal, In(1)]
+    progress: Annotated[Signal, In(1)]
+    ring_fault: Annotated[data.View, In(Fault())]
+    budget: Annotated[Signal, In(BUDGET_BITS)]
+    patience: Annotated[Signal, In(WATCHDOG_BITS)]
+    clear_error: Annotated[Signal, In(1)]
+    clear_counters: Annotated[Signal, In(1)]
+    busy: Annotated[Signal, Out(1)]
+    fault: Annotated[data.View, Out(Fault())]
+    reset_core: Annotated[Signal, Out(1)]
+    reset_counters: Annotated[Signal, Out(1)]
+    done: Annotated[Signal, Out(1)]
+    failed: Annotated[Signal, Out(1)]
 
     def elaborate(self, platform) -> Module:
         m = Module()

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from functools import reduce
 from operator import or_
-from typing import Any
+from typing import Annotated, Any
 
 from amaranth import Cat, Const, Module, Mux, Signal, unsigned
 from amaranth.hdl import Value
@@ -75,11 +75,11 @@ class HazardTables(Sleeping):
         What the operation waits for.
     """
 
-    kind: Any
+    kind: Annotated[Any, In(Kind)]
     ranges: data.View
-    compare: Signal
-    insert: Signal
-    tails: data.View
+    compare: Annotated[Signal, In(1)]
+    insert: Annotated[Signal, In(1)]
+    tails: Annotated[data.View, In(PerQueue(unsigned(POSITION_BITS)))]
     needs: data.View
 
     def __init__(self, config: AcceleratorConfig):
@@ -87,11 +87,7 @@ class HazardTables(Sleeping):
         self.queues = queues(config)
         hulls = hull_count(config)
         super().__init__({
-            "kind": In(Kind),
             "ranges": In(data.ArrayLayout(RowRange(config), hulls)),
-            "compare": In(1),
-            "insert": In(1),
-            "tails": In(PerQueue(unsigned(POSITION_BITS))),
             "needs": Out(Needs(config)),
         })
 

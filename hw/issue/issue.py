@@ -1,8 +1,10 @@
 """Queues operations, and starts each one as soon as nothing stands against it."""
 
+from typing import Annotated
+
 from amaranth import Cat, Module, ResetSignal, Signal, unsigned
 from amaranth.hdl import Value
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import data, stream
 from amaranth.lib.fifo import SyncFIFOBuffered
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -12,6 +14,7 @@ from celosia.hw.decode.decoder import OPERATIONS, Decoded, Kind
 from celosia.hw.decode.transform_op import TransformOp
 from celosia.hw.issue.hazards import POSITION_BITS, WINDOW, HazardTables, Needs, reached
 from celosia.hw.issue.queues import PerQueue, QueueTraits, event_names, queues
+from celosia.hw.lib.component import Component
 from celosia.hw.lib.sleep import AWAKE, Wakeful, sleeper
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.registers.queues import WAITS
@@ -33,7 +36,7 @@ class Waits(data.StructLayout):
         super().__init__(dict.fromkeys(WAITS, 1))
 
 
-class Issue(wiring.Component):
+class Issue(Component):
     """Queues, in order each; operations of different queues overtake one another.
 
     An operation is taken every two cycles and is at the head of an empty queue three cycles later.
@@ -86,14 +89,14 @@ class Issue(wiring.Component):
     store: stream.Interface
     transform: stream.Interface
     finished: data.View
-    paths_idle: Signal
-    halt: Signal
-    fault: data.View
-    idle: Signal
-    queued: data.View
-    waits: data.View
-    held: data.View
-    full: Signal
+    paths_idle: Annotated[Signal, In(1)]
+    halt: Annotated[Signal, In(1)]
+    fault: Annotated[data.View, Out(Fault())]
+    idle: Annotated[Signal, Out(1)]
+    queued: Annotated[data.View, Out(PerQueue(unsigned(8)))]
+    waits: Annotated[data.View, Out(PerQueue(Waits()))]
+    held: Annotated[data.View, Out(PerQueue(1))]
+    full: Annotated[Signal, Out(1)]
     awaited: Signal
 
     def __init__(self, config: AcceleratorConfig):
@@ -103,14 +106,6 @@ class Issue(wiring.Component):
             "i": In(stream.Signature(Decoded(config))),
             **{name: Out(stream.Signature(op(config))) for name, op in OPERATIONS.items()},
             "finished": In(Finished(config)),
-            "paths_idle": In(1),
-            "halt": In(1),
-            "fault": Out(Fault()),
-            "idle": Out(1),
-            "queued": Out(PerQueue(unsigned(8))),
-            "waits": Out(PerQueue(Waits())),
-            "held": Out(PerQueue(1)),
-            "full": Out(1),
             "awaited": Out(TransformOp(config).members["function"]),
         })
 

@@ -1,11 +1,14 @@
 """Loads that wait for stores: counters of finished stores, and a gate before the load path."""
 
+from typing import Annotated
+
 from amaranth import Module, Mux, Signal, unsigned
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import data, stream
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.decode.ops import LoadOp
+from celosia.hw.lib.component import Component
 from celosia.hw.store.path import max_stores
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding.tokens import COUNT_BITS, TOKEN_BITS, TOKENS
@@ -32,7 +35,7 @@ class TokenReport(data.StructLayout):
         })
 
 
-class Tokens(wiring.Component):
+class Tokens(Component):
     """Counts finished stores, and holds loads back until there are enough of them.
 
     Loads pass in the cycle in which they are on offer, in order.  One with ``wait`` passes as soon
@@ -75,11 +78,11 @@ class Tokens(wiring.Component):
 
     i: stream.Interface
     o: stream.Interface
-    started: Signal
-    starting: data.View
-    done: Signal
-    clear: Signal
-    report: data.View
+    started: Annotated[Signal, In(1)]
+    starting: Annotated[data.View, In(Signalling())]
+    done: Annotated[Signal, In(1)]
+    clear: Annotated[Signal, In(1)]
+    report: Annotated[data.View, Out(TokenReport())]
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
@@ -87,11 +90,6 @@ class Tokens(wiring.Component):
         super().__init__({
             "i": In(stream.Signature(LoadOp(config))),
             "o": Out(stream.Signature(LoadOp(config))),
-            "started": In(1),
-            "starting": In(Signalling()),
-            "done": In(1),
-            "clear": In(1),
-            "report": Out(TokenReport()),
         })
 
     def elaborate(self, platform) -> Module:

@@ -1,8 +1,12 @@
 """Division of unsigned integers, two bits of the quotient a cycle."""
 
+from typing import Annotated
+
 from amaranth import Cat, Module, Mux, Signal, Value, unsigned
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import data, stream
 from amaranth.lib.wiring import In, Out
+
+from celosia.hw.lib.component import Component
 
 __all__ = ["DIVISOR_BITS", "Divider", "Division"]
 
@@ -21,7 +25,7 @@ class Division(data.StructLayout):
         })
 
 
-class Divider(wiring.Component):
+class Divider(Component):
     """Divides, radix 4.
 
     The quotient is there `LATENCY` cycles after the request, in that cycle only, and the next
@@ -40,16 +44,9 @@ class Divider(wiring.Component):
 
     LATENCY = DIVISOR_BITS // DIGIT_BITS
 
-    request: stream.Interface
-    done: Signal
-    quotient: Signal
-
-    def __init__(self) -> None:
-        super().__init__({
-            "request": In(stream.Signature(Division())),
-            "done": Out(1),
-            "quotient": Out(unsigned(DIVISOR_BITS)),
-        })
+    request: Annotated[stream.Interface, In(stream.Signature(Division()))]
+    done: Annotated[Signal, Out(1)]
+    quotient: Annotated[Signal, Out(unsigned(DIVISOR_BITS))]
 
     def elaborate(self, platform) -> Module:
         m = Module()

@@ -1,17 +1,18 @@
 """Values that wait for a pipeline of fixed length, without moving."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from amaranth import Module, Signal, Value
 from amaranth.hdl import ShapeLike
-from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
+
+from celosia.hw.lib.component import Component
 
 __all__ = ["Ring"]
 
 
-class Ring(wiring.Component):
+class Ring(Component):
     """Keeps values, in order, until they are taken.
 
     What travels beside a long pipeline would be copied in every cycle; here it is written once and
@@ -37,9 +38,9 @@ class Ring(wiring.Component):
         The value that was put first, of those that were not taken.
     """
 
-    put: Signal
+    put: Annotated[Signal, In(1)]
     value: Any
-    take: Signal
+    take: Annotated[Signal, In(1)]
     oldest: Any
 
     def __init__(self, shape: ShapeLike = 8, depth: int = 16):
@@ -47,7 +48,10 @@ class Ring(wiring.Component):
             raise ValueError(f"depth: {depth} is less than 2")
         self.shape = shape
         self.depth = 1 << (depth - 1).bit_length()
-        super().__init__({"put": In(1), "value": In(shape), "take": In(1), "oldest": Out(shape)})
+        super().__init__({
+            "value": In(shape),
+            "oldest": Out(shape),
+        })
 
     def elaborate(self, platform) -> Module:
         m = Module()

@@ -1,9 +1,12 @@
 """The integer square root, one bit a cycle."""
 
+from typing import Annotated
+
 from amaranth import Cat, Const, Module, Mux, Signal, unsigned
-from amaranth.lib import stream, wiring
+from amaranth.lib import stream
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.lib.component import Component
 from celosia.isa.numerics import ISQRT_BITS
 
 __all__ = ["ROOT_BITS", "Root"]
@@ -11,7 +14,7 @@ __all__ = ["ROOT_BITS", "Root"]
 ROOT_BITS = ISQRT_BITS // 2
 
 
-class Root(wiring.Component):
+class Root(Component):
     """The largest integer whose square is at most a number: `celosia.isa.numerics.isqrt`.
 
     The root is on offer `LATENCY` cycles after its number was accepted, and the next number is
@@ -27,14 +30,8 @@ class Root(wiring.Component):
 
     LATENCY = ROOT_BITS + 1
 
-    i: stream.Interface
-    o: stream.Interface
-
-    def __init__(self) -> None:
-        super().__init__({
-            "i": In(stream.Signature(unsigned(ISQRT_BITS))),
-            "o": Out(stream.Signature(unsigned(ROOT_BITS))),
-        })
+    i: Annotated[stream.Interface, In(stream.Signature(unsigned(ISQRT_BITS)))]
+    o: Annotated[stream.Interface, Out(stream.Signature(unsigned(ROOT_BITS)))]
 
     def elaborate(self, platform) -> Module:
         m = Module()

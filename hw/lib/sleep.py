@@ -3,7 +3,8 @@
 from typing import Any
 
 from amaranth import Const, EnableInserter, Module, ResetSignal, Signal, Value
-from amaranth.lib import wiring
+
+from celosia.hw.lib.component import Component
 
 __all__ = ["AWAKE", "Sleeping", "Wakeful", "resting", "sleeper"]
 
@@ -37,7 +38,7 @@ def sleeper(unit: Any, awake: Signal) -> Any:
     return EnableInserter(awake)(unit)
 
 
-class Sleeping(wiring.Component):
+class Sleeping(Component):
     """A component that sleeps, but for what must not: subclasses have `build`, not `elaborate`.
 
     It never sleeps where the platform is `Wakeful`.

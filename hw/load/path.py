@@ -1,6 +1,6 @@
 """Everything between a load and the local memories."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from amaranth import Cat, Module, Mux, Signal, Value, unsigned
 from amaranth.lib import data, enum, stream
@@ -84,16 +84,16 @@ class LoadPath(Sleeping):
 
     op: stream.Interface
     port: Any
-    limits: data.View
+    limits: Annotated[data.View, In(Limits())]
     scratchpad: stream.Interface
     accumulator: stream.Interface
     parameters: stream.Interface
-    done: Signal
-    fault: data.View
-    halt: Signal
-    idle: Signal
-    read_bytes: Signal
-    state: Any
+    done: Annotated[Signal, Out(1)]
+    fault: Annotated[data.View, Out(Fault())]
+    halt: Annotated[Signal, In(1)]
+    idle: Annotated[Signal, Out(1)]
+    read_bytes: Annotated[Signal, Out(unsigned(READ_BYTES_BITS))]
+    state: Annotated[Any, Out(LoadState)]
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
@@ -101,16 +101,9 @@ class LoadPath(Sleeping):
         super().__init__({
             "op": In(stream.Signature(LoadOp(config))),
             "port": Out(ReadPort(config)),
-            "limits": In(Limits()),
             "scratchpad": Out(stream.Signature(ScratchpadWrite(config))),
             "accumulator": Out(stream.Signature(AccumulatorWrite(config))),
             "parameters": Out(parameters),
-            "done": Out(1),
-            "fault": Out(Fault()),
-            "halt": In(1),
-            "idle": Out(1),
-            "read_bytes": Out(unsigned(READ_BYTES_BITS)),
-            "state": Out(LoadState),
         })
 
     def build(self, m: Module, outer: Module) -> Value:

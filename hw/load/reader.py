@@ -1,6 +1,6 @@
 """Reads from memory: addresses out, beats in, and what is to be done with them."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from amaranth import Assert, Module, Mux, Signal, Value, unsigned
 from amaranth.lib import data, stream, wiring
@@ -10,6 +10,7 @@ from celosia.hw.bus.bursts import Burst, BurstSplitter
 from celosia.hw.bus.bus import RESPONSE_OKAY, Limits, ReadPort
 from celosia.hw.bus.window import CheckedBeat
 from celosia.hw.decode.ops import DRAM_ADDRESS_BITS, local_row_bits
+from celosia.hw.lib.component import Component
 from celosia.hw.lib.queue import Queue
 from celosia.hw.load.controller import LoadSegment
 from celosia.isa.config import MAX_REQUEST_BYTES, AcceleratorConfig
@@ -64,7 +65,7 @@ class ReadError(data.StructLayout):
         super().__init__({"cause": Cause, "address": unsigned(DRAM_ADDRESS_BITS)})
 
 
-class Reader(wiring.Component):
+class Reader(Component):
     """Reads segments in bursts, several of them in flight.
 
     Says in `runs` which bytes the beats hold, not later than the beats arrive.  A segment that is
@@ -111,35 +112,26 @@ class Reader(wiring.Component):
     LATENCY = 2
 
     segments: stream.Interface
-    limits: data.View
-    stop: Signal
+    limits: Annotated[data.View, In(Limits())]
+    stop: Annotated[Signal, In(1)]
     port: Any
     runs: stream.Interface
     beats: stream.Interface
-    failed: Signal
-    error: data.View
-    in_flight: Signal
-    pauses: Signal
-    outstanding: Signal
-    throttled: Signal
-    read_bytes: Signal
+    failed: Annotated[Signal, Out(1)]
+    error: Annotated[data.View, Out(ReadError())]
+    in_flight: Annotated[Signal, Out(1)]
+    pauses: Annotated[Signal, Out(1)]
+    outstanding: Annotated[Signal, Out(1)]
+    throttled: Annotated[Signal, Out(1)]
+    read_bytes: Annotated[Signal, Out(unsigned(READ_BYTES_BITS))]
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
         super().__init__({
             "segments": In(stream.Signature(LoadSegment(config))),
-            "limits": In(Limits()),
-            "stop": In(1),
             "port": Out(ReadPort(config)),
             "runs": Out(stream.Signature(Run(config))),
             "beats": Out(stream.Signature(CheckedBeat(config))),
-            "failed": Out(1),
-            "error": Out(ReadError()),
-            "in_flight": Out(1),
-            "pauses": Out(1),
-            "outstanding": Out(1),
-            "throttled": Out(1),
-            "read_bytes": Out(unsigned(READ_BYTES_BITS)),
         })
 
     def elaborate(self, platform) -> Module:

@@ -1,11 +1,13 @@
 """Scaling of int8 elements on their way into the local memories."""
 
 from dataclasses import replace
+from typing import Annotated
 
 from amaranth import Module, Signal, signed, unsigned
-from amaranth.lib import data, wiring
+from amaranth.lib import data
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.lib.component import Component
 from celosia.hw.lib.float32 import Float32
 from celosia.hw.lib.float_scaler import FloatScaler, Scale, ScalerShape, scale_shift
 from celosia.hw.lib.stages import Stages
@@ -36,7 +38,7 @@ def scaler_lanes(config: AcceleratorConfig) -> int:
     return min(config.bus_bytes, config.dim)
 
 
-class LoadScaler(wiring.Component):
+class LoadScaler(Component):
     """Scales int8 elements, exactly as `celosia.isa.numerics.mvin_scale` defines it.
 
     Every bit pattern is a legal scale (NaN gives 0, infinity saturates).  Each lane is a
@@ -67,9 +69,9 @@ class LoadScaler(wiring.Component):
 
     LATENCY = 3
 
-    advance: Signal
-    enable: Signal
-    scale: Signal
+    advance: Annotated[Signal, In(1)]
+    enable: Annotated[Signal, In(1)]
+    scale: Annotated[Signal, In(unsigned(32))]
     elements: data.View
     results: list[Signal]
 
@@ -78,9 +80,6 @@ class LoadScaler(wiring.Component):
         self._shape = replace(SHAPE, scale_bits=config.scale_bits)
         elements = data.ArrayLayout(signed(ELEMENT_BITS), self.lanes)
         super().__init__({
-            "advance": In(1),
-            "enable": In(1),
-            "scale": In(unsigned(32)),
             "elements": In(elements),
             "results": Out(signed(ELEMENT_BITS)).array(self.lanes),
         })

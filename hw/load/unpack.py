@@ -1,5 +1,7 @@
 """The unpacker: it cuts pieces of local rows out of beats of the bus, at any alignment."""
 
+from typing import Annotated
+
 from amaranth import Cat, Module, Mux, Signal, Value, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -7,6 +9,7 @@ from amaranth.lib.wiring import In, Out
 from celosia.hw.bus.window import BeatWindow, CheckedBeat
 from celosia.hw.decode.ops import TAG_BITS, Space, local_row_bits
 from celosia.hw.gemmini.fields import copy_fields
+from celosia.hw.lib.component import Component
 from celosia.hw.lib.fields import chunk_registers
 from celosia.hw.load.controller import LoadContext
 from celosia.hw.load.reader import Run
@@ -62,7 +65,7 @@ class Piece(data.StructLayout):
         })
 
 
-class Unpacker(wiring.Component):
+class Unpacker(Component):
     """Cuts the bytes of runs out of beats, and says which local row they belong to.
 
     A piece is as many consecutive bytes as one beat and one local row can hold; it may straddle two
@@ -94,9 +97,9 @@ class Unpacker(wiring.Component):
     contexts: stream.Interface
     runs: stream.Interface
     beats: stream.Interface
-    stop: Signal
+    stop: Annotated[Signal, In(1)]
     pieces: stream.Interface
-    tag: Signal
+    tag: Annotated[Signal, Out(unsigned(TAG_BITS))]
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
@@ -104,9 +107,7 @@ class Unpacker(wiring.Component):
             "contexts": In(stream.Signature(LoadContext(config))),
             "runs": In(stream.Signature(Run(config))),
             "beats": In(stream.Signature(CheckedBeat(config))),
-            "stop": In(1),
             "pieces": Out(stream.Signature(Piece(config))),
-            "tag": Out(unsigned(TAG_BITS)),
         })
 
     def elaborate(self, platform) -> Module:

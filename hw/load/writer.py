@@ -1,11 +1,14 @@
 """The writer of local rows: it gathers their pieces and writes them into the local memories."""
 
+from typing import Annotated
+
 from amaranth import Cat, Module, Mux, Signal, Value, signed
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import data, stream
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.decode.ops import Space
 from celosia.hw.gemmini.copies import row_copies
+from celosia.hw.lib.component import Component
 from celosia.hw.lib.fields import chunk_registers
 from celosia.hw.load.scaler import LoadScaler
 from celosia.hw.load.unpack import Piece, piece_bytes
@@ -17,7 +20,7 @@ __all__ = ["RowWriter"]
 ELEMENT_BITS = 8 * ACC_BYTES
 
 
-class RowWriter(wiring.Component):
+class RowWriter(Component):
     """Scales pieces, gathers them to local rows and writes these.
 
     A row is on offer `LATENCY` cycles after its last piece was accepted; throughput is one piece
@@ -50,12 +53,12 @@ class RowWriter(wiring.Component):
     LATENCY = LoadScaler.LATENCY + 1
 
     pieces: stream.Interface
-    stop: Signal
+    stop: Annotated[Signal, In(1)]
     scratchpad: stream.Interface
     accumulator: stream.Interface
     parameters: stream.Interface
-    done: Signal
-    fault: Signal
+    done: Annotated[Signal, Out(1)]
+    fault: Annotated[Signal, Out(1)]
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
@@ -63,12 +66,9 @@ class RowWriter(wiring.Component):
         parameters = stream.Signature(ParameterWrite(config), always_ready=True)
         super().__init__({
             "pieces": In(stream.Signature(Piece(config))),
-            "stop": In(1),
             "scratchpad": Out(stream.Signature(ScratchpadWrite(config))),
             "accumulator": Out(stream.Signature(AccumulatorWrite(config))),
             "parameters": Out(parameters),
-            "done": Out(1),
-            "fault": Out(1),
         })
 
     def elaborate(self, platform) -> Module:

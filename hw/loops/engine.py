@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any
 
 from amaranth import Cat, Module, Signal, unsigned
-from amaranth.lib import stream, wiring
+from amaranth.lib import stream
 from amaranth.lib.wiring import In, Out, connect, flipped
 
+from celosia.hw.lib.component import Component
 from celosia.hw.lib.layouts import COMMAND
 from celosia.hw.loops.products import Products
 from celosia.hw.loops.repeat import Repeater
@@ -22,7 +23,7 @@ FENCES = 7
 """The most FENCEs that may be between the engine and their end: more than the decoder holds."""
 
 
-class LoopEngine(wiring.Component):
+class LoopEngine(Component):
     """The stages (`LoopStage`) in a row: `Repeater`, `Products`, then those that are given.
 
     All other commands pass in the same cycle.  Nothing is accepted under ``halt``.  Commands that
@@ -59,30 +60,20 @@ class LoopEngine(wiring.Component):
         A command comes in for which none goes out.
     """
 
-    i: stream.Interface
-    o: stream.Interface
-    halt: Signal
-    fenced: Signal
-    busy: Signal
-    missing: Signal
-    starved: Signal
-    gained: Signal
-    lost: Signal
+    i: Annotated[stream.Interface, In(stream.Signature(COMMAND))]
+    o: Annotated[stream.Interface, Out(stream.Signature(COMMAND))]
+    halt: Annotated[Signal, In(1)]
+    fenced: Annotated[Signal, In(1)]
+    busy: Annotated[Signal, Out(1)]
+    missing: Annotated[Signal, Out(unsigned(BODY_BITS))]
+    starved: Annotated[Signal, Out(1)]
+    gained: Annotated[Signal, Out(1)]
+    lost: Annotated[Signal, Out(1)]
 
     def __init__(self, config: AcceleratorConfig, more: Mapping[str, Any] = MappingProxyType({})):
         self.config = config
         self._more = dict(more)
-        super().__init__({
-            "i": In(stream.Signature(COMMAND)),
-            "o": Out(stream.Signature(COMMAND)),
-            "halt": In(1),
-            "fenced": In(1),
-            "busy": Out(1),
-            "missing": Out(unsigned(BODY_BITS)),
-            "starved": Out(1),
-            "gained": Out(1),
-            "lost": Out(1),
-        })
+        super().__init__()
 
     def elaborate(self, platform) -> Module:
         m = Module()

@@ -1,12 +1,13 @@
 """The accumulator: banked rows of int32 that add on write."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from amaranth import Cat, Module, Mux, Signal, Value, signed, unsigned
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import data, stream
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.lib.component import Component
 from celosia.hw.lib.sleep import resting
 from celosia.hw.memory.garbage import garbage
 from celosia.hw.memory.ports import AccumulatorWrite, BankUser, row_shape
@@ -28,7 +29,7 @@ class ResultAddress(data.StructLayout):
         })
 
 
-class Accumulator(wiring.Component):
+class Accumulator(Component):
     """Rows of ``dim`` int32 in banks with one read and one write port each.
 
     Results come from the array and never wait: their address in one cycle, their elements in the
@@ -69,8 +70,8 @@ class Accumulator(wiring.Component):
     load: stream.Interface
     transform: RowReadInterface
     store: RowReadInterface
-    transform_blocker: Any
-    store_blocker: Any
+    transform_blocker: Annotated[Any, Out(BankUser)]
+    store_blocker: Annotated[Any, Out(BankUser)]
 
     def __init__(self, config: AcceleratorConfig, *, memory_seed: int | None = None):
         self.config = config
@@ -82,8 +83,6 @@ class Accumulator(wiring.Component):
             "load": In(stream.Signature(AccumulatorWrite(config))),
             "transform": In(RowRead(row_shape(config.accumulator_rows), elements)),
             "store": In(RowRead(row_shape(config.accumulator_rows), elements)),
-            "transform_blocker": Out(BankUser),
-            "store_blocker": Out(BankUser),
         })
 
     def _hits(self, row: Value, index: int) -> Value:

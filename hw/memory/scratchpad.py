@@ -7,6 +7,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.lib.component import Component
 from celosia.hw.lib.sleep import resting
 from celosia.hw.memory.garbage import garbage
 from celosia.hw.memory.ports import BankUser, ScratchpadWrite, row_shape
@@ -16,7 +17,7 @@ from celosia.isa.config import AcceleratorConfig
 __all__ = ["Scratchpad"]
 
 
-class Scratchpad(wiring.Component):
+class Scratchpad(Component):
     """Rows of ``dim`` int8 in single-ported banks; the high bits of a row number are its bank.
 
     Each bank serves one request per cycle, by fixed priority: results, weights, operands, words,

@@ -1,10 +1,13 @@
 """Counts what happens, under the names of `celosia.isa.registers.events`."""
 
+from typing import Annotated
+
 from amaranth import Module, Mux, Signal, Value, unsigned
-from amaranth.lib import data, wiring
+from amaranth.lib import data
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.lib.component import Component
 from celosia.hw.lib.wide import wide_sum
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.registers.events import COUNTER_BITS, COUNTERS, TABLES, Table
@@ -39,7 +42,7 @@ class CycleEvents(data.StructLayout):
         })
 
 
-class OwnerCounters(wiring.Component):
+class OwnerCounters(Component):
     """The counters of one table: a memory, so that they have one adder and one cell per bit.
 
     Cycles with the same owner are counted in one register, and added to the owner's counter in the
@@ -65,20 +68,17 @@ class OwnerCounters(wiring.Component):
         Where the one that was read last stood then, from the next cycle on.
     """
 
-    busy: Signal
+    busy: Annotated[Signal, In(1)]
     owner: Signal
-    read: Signal
+    read: Annotated[Signal, In(1)]
     number: Signal
-    value: Signal
+    value: Annotated[Signal, Out(COUNTER_BITS)]
 
     def __init__(self, table: Table = TABLES[0]):
         number = range(len(table.owners))
         super().__init__({
-            "busy": In(1),
             "owner": In(number),
-            "read": In(1),
             "number": In(number),
-            "value": Out(COUNTER_BITS),
         })
 
     def elaborate(self, platform) -> Module:
@@ -121,7 +121,7 @@ class OwnerCounters(wiring.Component):
         return m
 
 
-class Counters(wiring.Component):
+class Counters(Component):
     """Free-running counters, `LATENCY` cycles behind the events.
 
     Parameters
@@ -145,17 +145,12 @@ class Counters(wiring.Component):
     """Cycles after the last busy one until all is counted."""
 
     events: data.View
-    read: Signal
-    number: Signal
-    value: Signal
+    read: Annotated[Signal, In(1)]
+    number: Annotated[Signal, In(COUNTER_NUMBER)]
+    value: Annotated[Signal, Out(COUNTER_BITS)]
 
     def __init__(self, config: AcceleratorConfig):
-        super().__init__({
-            "events": In(CycleEvents(config)),
-            "read": In(1),
-            "number": In(COUNTER_NUMBER),
-            "value": Out(COUNTER_BITS),
-        })
+        super().__init__({"events": In(CycleEvents(config))})
         self.now = Signal(CycleEvents(config))
         """What happened in the cycle before."""
 

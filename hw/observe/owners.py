@@ -1,6 +1,6 @@
 """The owner of a cycle: what each unit does, or the one thing that it waits for."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from amaranth import Module, Signal, Value
 from amaranth.lib import data, enum, wiring
@@ -10,6 +10,7 @@ from celosia.hw.decode.decoder import Kind
 from celosia.hw.execute.path import ArrayState
 from celosia.hw.issue.issue import Waits
 from celosia.hw.issue.queues import PerQueue
+from celosia.hw.lib.component import Component
 from celosia.hw.load.path import LoadState
 from celosia.hw.memory.ports import BankUser
 from celosia.hw.observe.counters import owner_number
@@ -31,7 +32,7 @@ class Commands(enum.Enum, shape=2):
     FENCE = 3  # It waits for everything before it.
 
 
-class Owners(wiring.Component):
+class Owners(Component):
     """Names the owner of each unit by the rules of docs/counters.md.
 
     What is told of the load and the store path is of the cycle before.
@@ -74,45 +75,27 @@ class Owners(wiring.Component):
         The number of the owner in each table of `TABLES`.
     """
 
-    array: Any
-    array_bank: Any
-    load_path: Any
-    load_bank: Any
-    store_path: Any
-    store_bank: Any
-    vector: Any
-    vector_bank: Any
-    function: Signal
-    awaited: Signal
-    accumulates: Signal
-    token: Signal
-    waits: data.View
-    held: data.View
-    commands: Any
-    kind: Any
+    array: Annotated[Any, In(ArrayState)]
+    array_bank: Annotated[Any, In(BankUser)]
+    load_path: Annotated[Any, In(LoadState)]
+    load_bank: Annotated[Any, In(BankUser)]
+    store_path: Annotated[Any, In(StoreState)]
+    store_bank: Annotated[Any, In(BankUser)]
+    vector: Annotated[Any, In(VectorState)]
+    vector_bank: Annotated[Any, In(BankUser)]
+    function: Annotated[Signal, In(4)]
+    awaited: Annotated[Signal, In(4)]
+    accumulates: Annotated[Signal, In(1)]
+    token: Annotated[Signal, In(1)]
+    waits: Annotated[data.View, In(PerQueue(Waits()))]
+    held: Annotated[data.View, In(PerQueue(1))]
+    commands: Annotated[Any, In(Commands)]
+    kind: Annotated[Any, In(Kind)]
     owners: Any
 
     def __init__(self) -> None:
         owners = {table.name: Out(range(len(table.owners))) for table in TABLES}
-        super().__init__({
-            "array": In(ArrayState),
-            "array_bank": In(BankUser),
-            "load_path": In(LoadState),
-            "load_bank": In(BankUser),
-            "store_path": In(StoreState),
-            "store_bank": In(BankUser),
-            "vector": In(VectorState),
-            "vector_bank": In(BankUser),
-            "function": In(4),
-            "awaited": In(4),
-            "accumulates": In(1),
-            "token": In(1),
-            "waits": In(PerQueue(Waits())),
-            "held": In(PerQueue(1)),
-            "commands": In(Commands),
-            "kind": In(Kind),
-            "owners": Out(wiring.Signature(owners)),
-        })
+        super().__init__({"owners": Out(wiring.Signature(owners))})
 
     def elaborate(self, platform) -> Module:
         m = Module()

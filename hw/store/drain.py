@@ -1,15 +1,16 @@
 """The drain: it turns local rows into the words that leave for memory."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from amaranth import Cat, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.hdl import Assert
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import data, stream
 from amaranth.lib.fifo import SyncFIFOBuffered
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.decode.ops import Space
 from celosia.hw.gemmini.drain import RowPasses
+from celosia.hw.lib.component import Component
 from celosia.hw.lib.delay import delay, tapped_delay
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.memory.read_port import LOCAL_READ_LATENCY, RowRead
@@ -33,7 +34,7 @@ class StoreWord(data.StructLayout):
         super().__init__({"data": unsigned(8 * config.dim), "last": 1})
 
 
-class Drain(wiring.Component):
+class Drain(Component):
     """Reads local rows, requantizes them, and keeps the results until the memory port takes them.
 
     A row is only asked for when there is room for it among the `BUFFER_WORDS` words that may be on
@@ -76,9 +77,9 @@ class Drain(wiring.Component):
     scratchpad: Any
     accumulator: Any
     parameters: Any
-    halt: Signal
+    halt: Annotated[Signal, In(1)]
     words: stream.Interface
-    silent_done: Signal
+    silent_done: Annotated[Signal, Out(1)]
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
@@ -90,9 +91,7 @@ class Drain(wiring.Component):
             "scratchpad": Out(RowRead(row_shape(config.scratchpad_rows), narrow)),
             "accumulator": Out(RowRead(row_shape(config.accumulator_rows), wide)),
             "parameters": Out(RowRead(row_shape(config.parameter_rows), wide)),
-            "halt": In(1),
             "words": Out(stream.Signature(StoreWord(config))),
-            "silent_done": Out(1),
         })
 
     def elaborate(self, platform) -> Module:

@@ -1,16 +1,19 @@
 """Words of one local row, to chunks of one bus beat."""
 
+from typing import Annotated
+
 from amaranth import Cat, Module, Mux, Signal, unsigned
-from amaranth.lib import stream, wiring
+from amaranth.lib import stream
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.lib.component import Component
 from celosia.hw.store.drain import StoreWord
 from celosia.isa.config import AcceleratorConfig
 
 __all__ = ["Gear"]
 
 
-class Gear(wiring.Component):
+class Gear(Component):
     """Cuts or joins words so that each chunk has as many bytes as a bus beat.
 
     The words of a row in memory become chunks from its first byte on; the last one may hold less.
@@ -29,14 +32,13 @@ class Gear(wiring.Component):
     """
 
     words: stream.Interface
-    finish: Signal
+    finish: Annotated[Signal, In(1)]
     chunks: stream.Interface
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
         super().__init__({
             "words": In(stream.Signature(StoreWord(config))),
-            "finish": In(1),
             "chunks": Out(stream.Signature(unsigned(config.bus_bits))),
         })
 

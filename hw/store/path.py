@@ -1,6 +1,6 @@
 """Everything between a store operation and the memory port."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from amaranth import Cat, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import data, enum, stream
@@ -108,17 +108,17 @@ class StorePath(Sleeping):
 
     op: stream.Interface
     port: Any
-    limits: data.View
+    limits: Annotated[data.View, In(Limits())]
     scratchpad: Any
     accumulator: Any
     parameters: Any
-    reads_done: Signal
-    done: Signal
-    fault: data.View
-    halt: Signal
-    idle: Signal
-    write_bytes: Signal
-    state: Any
+    reads_done: Annotated[Signal, Out(1)]
+    done: Annotated[Signal, Out(1)]
+    fault: Annotated[data.View, Out(Fault())]
+    halt: Annotated[Signal, In(1)]
+    idle: Annotated[Signal, Out(1)]
+    write_bytes: Annotated[Signal, Out(unsigned(8))]
+    state: Annotated[Any, Out(StoreState)]
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
@@ -127,17 +127,9 @@ class StorePath(Sleeping):
         super().__init__({
             "op": In(stream.Signature(StoreOp(config))),
             "port": Out(WritePort(config)),
-            "limits": In(Limits()),
             "scratchpad": Out(RowRead(row_shape(config.scratchpad_rows), narrow)),
             "accumulator": Out(RowRead(row_shape(config.accumulator_rows), wide)),
             "parameters": Out(RowRead(row_shape(config.parameter_rows), wide)),
-            "reads_done": Out(1),
-            "done": Out(1),
-            "fault": Out(Fault()),
-            "halt": In(1),
-            "idle": Out(1),
-            "write_bytes": Out(unsigned(8)),
-            "state": Out(StoreState),
         })
 
     def build(self, m: Module, outer: Module) -> Value:

@@ -1,16 +1,18 @@
 """The rows of a store, as they stand in memory."""
 
 from functools import partial
+from typing import Annotated
 
 from amaranth import Module, Signal, unsigned
 from amaranth.hdl import Assert
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import data, stream
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.bus.bursts import Segment
 from celosia.hw.decode.ops import DRAM_ADDRESS_BITS, TAG_BITS, StoreOp
 from celosia.hw.gemmini.fields import pixel_fields
 from celosia.hw.gemmini.stores import PixelLines
+from celosia.hw.lib.component import Component
 from celosia.hw.lib.wide import wide_sum
 from celosia.hw.store.drain import BUFFER_WORDS
 from celosia.isa.config import AcceleratorConfig
@@ -45,7 +47,7 @@ class StoreSegment(data.StructLayout):
         })
 
 
-class StoreSegments(wiring.Component):
+class StoreSegments(Component):
     """Walks the rows in memory of each store, one per cycle, as far as their bytes are on the way.
 
     A row is on offer only once all its local rows were read (``row_read``), so that a burst that
@@ -63,7 +65,7 @@ class StoreSegments(wiring.Component):
     """
 
     rows: stream.Interface
-    row_read: Signal
+    row_read: Annotated[Signal, In(1)]
     segments: stream.Interface
 
     def __init__(self, config: AcceleratorConfig):
@@ -71,7 +73,6 @@ class StoreSegments(wiring.Component):
         self._lines = PixelLines(config, DRAM_ADDRESS_BITS)
         super().__init__({
             "rows": In(stream.Signature(StoreRows(config))),
-            "row_read": In(1),
             "segments": Out(stream.Signature(StoreSegment(config))),
         })
 

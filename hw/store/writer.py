@@ -1,14 +1,15 @@
 """The write side of the memory port."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from amaranth import Module, Mux, Signal, Value, unsigned
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import data, stream
 from amaranth.lib.wiring import In, Out, connect, flipped
 
 from celosia.hw.bus.bursts import Burst, BurstSplitter
 from celosia.hw.bus.bus import RESPONSE_OKAY, AddressRequest, Fault, Limits, WritePort
 from celosia.hw.decode.ops import DRAM_ADDRESS_BITS, TAG_BITS
+from celosia.hw.lib.component import Component
 from celosia.hw.lib.queue import Queue
 from celosia.hw.store.drain import StoreWord
 from celosia.hw.store.pack import PackBurst, Packer
@@ -52,7 +53,7 @@ class _CutBurst(data.StructLayout):
         })
 
 
-class Writer(wiring.Component):
+class Writer(Component):
     """Writes segments to memory.
 
     A segment becomes the bursts of `BurstSplitter`; each of them goes into a register, with whether
@@ -106,16 +107,16 @@ class Writer(wiring.Component):
     segments: stream.Interface
     words: stream.Interface
     port: Any
-    limits: data.View
-    halt: Signal
-    fault: data.View
-    stopped: Signal
-    done: Signal
-    in_flight: Signal
-    write_bytes: Signal
-    issued: Signal
-    unsent: Signal
-    no_credit: Signal
+    limits: Annotated[data.View, In(Limits())]
+    halt: Annotated[Signal, In(1)]
+    fault: Annotated[data.View, Out(Fault())]
+    stopped: Annotated[Signal, Out(1)]
+    done: Annotated[Signal, Out(1)]
+    in_flight: Annotated[Signal, Out(1)]
+    write_bytes: Annotated[Signal, Out(unsigned(8))]
+    issued: Annotated[Signal, Out(1)]
+    unsent: Annotated[Signal, Out(1)]
+    no_credit: Annotated[Signal, Out(1)]
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
@@ -123,16 +124,6 @@ class Writer(wiring.Component):
             "segments": In(stream.Signature(StoreSegment(config))),
             "words": In(stream.Signature(StoreWord(config))),
             "port": Out(WritePort(config)),
-            "limits": In(Limits()),
-            "halt": In(1),
-            "fault": Out(Fault()),
-            "stopped": Out(1),
-            "done": Out(1),
-            "in_flight": Out(1),
-            "write_bytes": Out(unsigned(8)),
-            "issued": Out(1),
-            "unsent": Out(1),
-            "no_credit": Out(1),
         })
 
     def elaborate(self, platform) -> Module:

@@ -1,12 +1,15 @@
 """Execution of TRANSFORM: one operation becomes the local rows that it reads, and steps."""
 
+from typing import Annotated
+
 from amaranth import Cat, Module, Mux, Signal, Value, unsigned
 from amaranth.hdl import Assert
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import data, stream
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.decode.ops import TAG_BITS, local_row_bits
 from celosia.hw.decode.transform_op import TransformOp
+from celosia.hw.lib.component import Component
 from celosia.hw.lib.float32 import EXPONENT_BIAS, FRACTION_BITS
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.transform.traits import TraitSignals, trait_signals
@@ -61,7 +64,7 @@ ONE = EXPONENT_BIAS << FRACTION_BITS
 """The bits of the scale 1."""
 
 
-class TransformController(wiring.Component):
+class TransformController(Component):
     """Walks the rows of a TRANSFORM, and in each row its blocks.
 
     Takes an operation (of at least one row and one column), then emits its steps, one per cycle
@@ -89,7 +92,7 @@ class TransformController(wiring.Component):
 
     op: stream.Interface
     steps: stream.Interface
-    begins: Signal
+    begins: Annotated[Signal, Out(1)]
     kept: data.View
 
     def __init__(self, config: AcceleratorConfig):
@@ -97,7 +100,6 @@ class TransformController(wiring.Component):
         super().__init__({
             "op": In(stream.Signature(TransformOp(config))),
             "steps": Out(stream.Signature(TransformStep(config))),
-            "begins": Out(1),
             "kept": Out(TransformOp(config)),
         })
 

@@ -1,10 +1,13 @@
 """When TRANSFORMs are over: what the scratchpad still has to take."""
 
+from typing import Annotated
+
 from amaranth import Cat, Module, Mux, Signal, unsigned
-from amaranth.lib import data, wiring
+from amaranth.lib import data
 from amaranth.lib.fifo import SyncFIFOBuffered
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.lib.component import Component
 from celosia.hw.transform.writer import BUFFER_WORDS
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 
@@ -17,7 +20,7 @@ COUNT_BITS = (2 * BUFFER_WORDS).bit_length()
 `BUFFER_WORDS` apart."""
 
 
-class Endings(wiring.Component):
+class Endings(Component):
     """Counts the words of results from their promise until the scratchpad takes them.
 
     An operation is over when all words are taken that were promised up to its last step.  They end
@@ -52,29 +55,22 @@ class Endings(wiring.Component):
         All operations are.
     """
 
-    accepted: Signal
-    last: Signal
+    accepted: Annotated[Signal, In(1)]
+    last: Annotated[Signal, In(1)]
     words: data.View
     coming: data.View
-    moves: Signal
-    taken: data.View
-    fits: Signal
-    done: Signal
-    idle: Signal
+    moves: Annotated[Signal, In(1)]
+    taken: Annotated[data.View, In(data.ArrayLayout(1, PORTS))]
+    fits: Annotated[Signal, Out(1)]
+    done: Annotated[Signal, Out(1)]
+    idle: Annotated[Signal, Out(1)]
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
         words = data.ArrayLayout(range(ACC_BYTES + 1), PORTS)
         super().__init__({
-            "accepted": In(1),
-            "last": In(1),
             "words": In(words),
             "coming": In(words),
-            "moves": In(1),
-            "taken": In(data.ArrayLayout(1, PORTS)),
-            "fits": Out(1),
-            "done": Out(1),
-            "idle": Out(1),
         })
 
     def elaborate(self, platform) -> Module:

@@ -1,12 +1,13 @@
 """When a TRANSFORM may follow those whose steps are still in the lanes."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from amaranth import Cat, Module, Mux, Signal, Value, unsigned
-from amaranth.lib import data, wiring
+from amaranth.lib import data
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.decode.transform_op import TransformOp
+from celosia.hw.lib.component import Component
 from celosia.hw.transform.reader import TransformReader
 from celosia.hw.vector.scaler import Scaler
 from celosia.hw.vector.steps import LaneConstants, Normalization
@@ -32,7 +33,7 @@ FINISHING = 4
 """Operations whose sums are complete, but not all facts derived from them."""
 
 
-class TransformOrder(wiring.Component):
+class TransformOrder(Component):
     """Compares the next operation with those before it, in what they share beside local rows.
 
     Local rows are the business of `celosia.hw.issue.hazards`.  The next operation waits
@@ -76,29 +77,20 @@ class TransformOrder(wiring.Component):
     """
 
     op: data.View
-    taken: Signal
-    accepted: Signal
-    last: Signal
-    derived: Signal
-    waits: Signal
-    constants: data.View
-    norm: data.View
+    taken: Annotated[Signal, In(1)]
+    accepted: Annotated[Signal, In(1)]
+    last: Annotated[Signal, In(1)]
+    derived: Annotated[Signal, In(1)]
+    waits: Annotated[Signal, Out(1)]
+    constants: Annotated[data.View, Out(LaneConstants())]
+    norm: Annotated[data.View, Out(Normalization())]
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
         self._later_parts = config.row_parts - 1
         """Cycles in which parts of a step enter the lanes behind the first one."""
         op = TransformOp(config)
-        super().__init__({
-            "op": In(op),
-            "taken": In(1),
-            "accepted": In(1),
-            "last": In(1),
-            "derived": In(1),
-            "waits": Out(1),
-            "constants": Out(LaneConstants()),
-            "norm": Out(Normalization()),
-        })
+        super().__init__({"op": In(op)})
 
     def elaborate(self, platform) -> Module:
         m = Module()

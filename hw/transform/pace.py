@@ -1,9 +1,12 @@
 """How soon a step of TRANSFORM may follow the one before it."""
 
+from typing import Annotated
+
 from amaranth import Cat, Module, Mux, Signal, Value, unsigned
-from amaranth.lib import data, wiring
+from amaranth.lib import data
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.lib.component import Component
 from celosia.hw.vector.parts import part_shape
 from celosia.hw.vector.polynomial import Polynomial
 from celosia.hw.vector.scaler import Scaler
@@ -30,7 +33,7 @@ class PacedStep(data.StructLayout):
         })
 
 
-class Pace(wiring.Component):
+class Pace(Component):
     """Keeps steps as far apart as the lanes, their scaler and the words of results need.
 
     A step of n parts keeps the lanes for n cycles.  Its result of w words is gathered with its last
@@ -68,24 +71,19 @@ class Pace(wiring.Component):
         The step on offer would overtake another one, or needs the scaler when another one does.
     """
 
-    accepted: Signal
+    accepted: Annotated[Signal, In(1)]
     step: data.View
     coming: data.View
-    taken: Signal
-    entering: Signal
-    early: Signal
-    behind: Signal
+    taken: Annotated[Signal, In(1)]
+    entering: Annotated[Signal, Out(1)]
+    early: Annotated[Signal, Out(1)]
+    behind: Annotated[Signal, Out(1)]
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
         super().__init__({
-            "accepted": In(1),
             "step": In(PacedStep(config)),
             "coming": In(PacedStep(config)),
-            "taken": In(1),
-            "entering": Out(1),
-            "early": Out(1),
-            "behind": Out(1),
         })
 
     def elaborate(self, platform) -> Module:

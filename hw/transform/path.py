@@ -1,6 +1,6 @@
 """The transform path: everything between an operation and the scratchpad."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.hdl import Assert
@@ -117,12 +117,12 @@ class TransformPath(Sleeping):
     parameters2: Any
     words: stream.Interface
     words2: stream.Interface
-    reads_done: Signal
-    done: Signal
-    idle: Signal
-    state: Any
+    reads_done: Annotated[Signal, Out(1)]
+    done: Annotated[Signal, Out(1)]
+    idle: Annotated[Signal, Out(1)]
+    state: Annotated[Any, Out(VectorState)]
     function: Signal
-    fault: data.View
+    fault: Annotated[data.View, Out(Fault())]
 
     def __init__(self, config: AcceleratorConfig, *, memory_seed: int | None = None):
         self.config = config
@@ -138,12 +138,7 @@ class TransformPath(Sleeping):
             "parameters2": Out(ParameterRead(config)),
             "words": Out(stream.Signature(ScratchpadWrite(config))),
             "words2": Out(stream.Signature(ScratchpadWrite(config))),
-            "reads_done": Out(1),
-            "done": Out(1),
-            "idle": Out(1),
-            "state": Out(VectorState),
             "function": Out(TransformOp(config).members["function"]),
-            "fault": Out(Fault()),
         })
 
     def build(self, m: Module, outer: Module) -> Value:

@@ -1,11 +1,12 @@
 """Reads what a step of TRANSFORM works on, and starts the lanes."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from amaranth import Cat, Module, Mux, Signal, signed, unsigned
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import data, stream
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.lib.component import Component
 from celosia.hw.lib.delay import tapped_delay
 from celosia.hw.lib.sleep import resting
 from celosia.hw.memory.ports import row_shape
@@ -19,7 +20,7 @@ __all__ = ["TransformReader"]
 STAGED_BITS = 16
 
 
-class TransformReader(wiring.Component):
+class TransformReader(Component):
     """Asks for the rows of a step, and hands them to the lanes when they are there.
 
     A step is accepted in the cycle in which all its rows are granted, at most one per cycle, and
@@ -56,12 +57,12 @@ class TransformReader(wiring.Component):
     LATENCY = LOCAL_READ_LATENCY
 
     steps: stream.Interface
-    hold: Signal
+    hold: Annotated[Signal, In(1)]
     accumulator: Any
     scratchpad: Any
     parameters: Any
     maximum: Any
-    start: Signal
+    start: Annotated[Signal, Out(1)]
     step: data.View
     row: data.View
 
@@ -71,12 +72,10 @@ class TransformReader(wiring.Component):
         wide = data.ArrayLayout(signed(32), config.dim)
         super().__init__({
             "steps": In(stream.Signature(TransformStep(config))),
-            "hold": In(1),
             "accumulator": Out(RowRead(row_shape(config.accumulator_rows), wide)),
             "scratchpad": Out(RowRead(row_shape(config.scratchpad_rows), narrow)),
             "parameters": Out(RowRead(row_shape(config.parameter_rows), wide)),
             "maximum": Out(RowRead(row_shape(config.statistics_rows), signed(32))),
-            "start": Out(1),
             "step": Out(LaneStep(config)),
             "row": Out(wide),
         })

@@ -1,11 +1,14 @@
 """Results of TRANSFORM on their way into the scratchpad."""
 
+from typing import Annotated
+
 from amaranth import Cat, Module, Mux, Signal, Value, signed
 from amaranth.hdl import Assert
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import data, stream
 from amaranth.lib.fifo import SyncFIFOBuffered
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.lib.component import Component
 from celosia.hw.memory.ports import ScratchpadWrite
 from celosia.hw.transform.controller import Placement
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
@@ -23,7 +26,7 @@ def words_minus_1(config: AcceleratorConfig, place: data.View) -> Value:
     return (((place.elements << shift) - 1) >> (config.dim - 1).bit_length())[:2]
 
 
-class Placer(wiring.Component):
+class Placer(Component):
     """Cuts results into local rows, and keeps them until the scratchpad takes them.
 
     A result comes with its place, then stands; its first word is cut in that cycle, each further
@@ -49,7 +52,7 @@ class Placer(wiring.Component):
         Rows for the scratchpad.
     """
 
-    valid: Signal
+    valid: Annotated[Signal, In(1)]
     place: data.View
     elements: list[Signal]
     words: stream.Interface
@@ -58,7 +61,6 @@ class Placer(wiring.Component):
         self.config = config
         self.half = half
         super().__init__({
-            "valid": In(1),
             "place": In(Placement(config)),
             "elements": In(signed(8 * ACC_BYTES)).array(config.dim),
             "words": Out(stream.Signature(ScratchpadWrite(config))),

@@ -1,11 +1,12 @@
 """What is derived from the sums of a row while the lanes work on others."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value, signed
-from amaranth.lib import data, enum, stream, wiring
+from amaranth.lib import data, enum, stream
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.lib.component import Component
 from celosia.hw.lib.divider import DIVISOR_BITS, Divider
 from celosia.hw.lib.fields import field_signals
 from celosia.hw.lib.root import Root
@@ -54,7 +55,7 @@ class _Purpose(enum.Enum, shape=1):
     MEAN = 1
 
 
-class Background(wiring.Component):
+class Background(Component):
     """Derives facts from the sums of rows; registers wrap where sums are those of no row.
 
     Of a row whose squares were not counted, ``reciprocal = reciprocal32(max(total, 1))``, where
@@ -92,19 +93,17 @@ class Background(wiring.Component):
     SQUARED_LATENCY = 1 + 2 * Divider.LATENCY + 5 + Root.LATENCY
 
     job: stream.Interface
-    norm: data.View
+    norm: Annotated[data.View, In(Normalization())]
     mean: data.View
     reciprocal: data.View
-    busy: Signal
+    busy: Annotated[Signal, Out(1)]
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
         super().__init__({
             "job": In(stream.Signature(RowJob(config))),
-            "norm": In(Normalization()),
             "mean": Out(FactWrite(config, "mean")),
             "reciprocal": Out(FactWrite(config, "reciprocal")),
-            "busy": Out(1),
         })
 
     def elaborate(self, platform) -> Module:

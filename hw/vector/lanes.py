@@ -1,6 +1,7 @@
 """The lanes of the transform unit: from source rows to result rows, statistics aside."""
 
 from collections.abc import Iterator
+from typing import Annotated
 
 from amaranth import Module, Mux, Signal, Value, signed
 from amaranth.hdl import Assert
@@ -116,13 +117,13 @@ class Lanes(Sleeping):
         A column of the result has a scale of more than ``scale_bits``.
     """
 
-    busy: Signal
-    start: Signal
+    busy: Annotated[Signal, In(1)]
+    start: Annotated[Signal, In(1)]
     step: data.View
     row: data.View
     bias: data.View
-    maximum: Signal
-    constants: data.View
+    maximum: Annotated[Signal, In(signed(ELEMENT_BITS))]
+    constants: Annotated[data.View, In(LaneConstants())]
     scales: RowReadInterface
     gamma: RowReadInterface
     beta: RowReadInterface
@@ -130,9 +131,9 @@ class Lanes(Sleeping):
     sums: RowReadInterface
     maximum_write: data.View
     sums_write: data.View
-    result: Signal
+    result: Annotated[Signal, Out(1)]
     elements: list[Signal]
-    long: Signal
+    long: Annotated[Signal, Out(1)]
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
@@ -140,13 +141,9 @@ class Lanes(Sleeping):
         slot = row_shape(config.statistics_rows)
         parameters = ParameterRead(config)
         super().__init__({
-            "busy": In(1),
-            "start": In(1),
             "step": In(LaneStep(config)),
             "row": In(elements),
             "bias": In(elements),
-            "maximum": In(signed(ELEMENT_BITS)),
-            "constants": In(LaneConstants()),
             "scales": Out(parameters),
             "gamma": Out(parameters),
             "beta": Out(parameters),
@@ -154,9 +151,7 @@ class Lanes(Sleeping):
             "sums": Out(RowRead(slot, RowSums())),
             "maximum_write": Out(MaximumWrite(config)),
             "sums_write": Out(SumsWrite(config)),
-            "result": Out(1),
             "elements": Out(signed(ELEMENT_BITS)).array(config.dim),
-            "long": Out(1),
         })
 
     def build(self, m: Module, outer: Module) -> Value:

@@ -14,10 +14,13 @@ stages    file
 What each mode does in them is the table of `modes`.
 """
 
+from typing import Annotated
+
 from amaranth import Module, Signal, signed, unsigned
-from amaranth.lib import data, wiring
+from amaranth.lib import data
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.lib.component import Component
 from celosia.hw.lib.stages import Line, Stages
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.memory.read_port import (
@@ -49,7 +52,7 @@ FACTS_STAGE = 3
 """The stage in which a row's mean and reciprocal are read."""
 
 
-class Polynomial(wiring.Component):
+class Polynomial(Component):
     """The modes of a step, exactly as `celosia.isa.numerics` defines them (see `Mode`).
 
     Latency is `LATENCY` cycles, and `SUM_LATENCY` to what counts in sums; throughput is one part of
@@ -104,36 +107,33 @@ class Polynomial(wiring.Component):
     LATENCY = 16
     SUM_LATENCY = 12
 
-    start: Signal
+    start: Annotated[Signal, In(1)]
     request: data.View
     part: Signal
     visible: Signal
     row: list[Signal]
-    constants: data.View
+    constants: Annotated[data.View, In(LaneConstants())]
     facts: RowReadInterface
     gamma: RowReadInterface
     beta: RowReadInterface
     counted: list[Signal]
     squares: list[Signal]
-    valid: Signal
+    valid: Annotated[Signal, Out(1)]
     elements: list[Signal]
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
         lanes, elements = config.lanes, signed(ELEMENT_BITS)
         super().__init__({
-            "start": In(1),
             "request": In(PolynomialRequest(config)),
             "part": In(part_shape(config)),
             "visible": In(lanes),
             "row": In(elements).array(lanes),
-            "constants": In(LaneConstants()),
             "facts": Out(RowRead(row_shape(config.statistics_rows), RowFacts())),
             "gamma": Out(ParameterRead(config)),
             "beta": Out(ParameterRead(config)),
             "counted": Out(signed(COUNTED_BITS)).array(lanes),
             "squares": Out(unsigned(SQUARE_BITS)).array(lanes),
-            "valid": Out(1),
             "elements": Out(elements).array(lanes),
         })
 

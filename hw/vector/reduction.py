@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from functools import reduce
-from typing import Any
+from typing import Annotated, Any
 
 from amaranth import Const, Module, Mux, Signal, Value, signed, unsigned
-from amaranth.lib import data, wiring
+from amaranth.lib import data
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.lib.component import Component
 from celosia.hw.lib.stages import Stages
 from celosia.hw.lib.wide import wide_sum
 from celosia.hw.memory.ports import row_shape
@@ -54,7 +55,7 @@ class SumsWrite(data.StructLayout):
         })
 
 
-class MaximumReduction(wiring.Component):
+class MaximumReduction(Component):
     """Finds the largest visible element of rows that come in steps.
 
     The slot is written `latency` cycles after a row's last step: 1 + log4 of ``dim``, rounded up.
@@ -86,9 +87,9 @@ class MaximumReduction(wiring.Component):
         What the slot becomes.
     """
 
-    start: Signal
+    start: Annotated[Signal, In(1)]
     span: data.View
-    kept: Signal
+    kept: Annotated[Signal, In(signed(ELEMENT_BITS))]
     visible: Signal
     elements: list[Signal]
     write: data.View
@@ -97,9 +98,7 @@ class MaximumReduction(wiring.Component):
         self.config = config
         self.latency = 1 + _depth(config.dim)
         super().__init__({
-            "start": In(1),
             "span": In(RowSpan(config)),
-            "kept": In(signed(ELEMENT_BITS)),
             "visible": In(config.dim),
             "elements": In(signed(ELEMENT_BITS)).array(config.dim),
             "write": Out(MaximumWrite(config)),
@@ -134,7 +133,7 @@ class MaximumReduction(wiring.Component):
         return m
 
 
-class SumReduction(wiring.Component):
+class SumReduction(Component):
     """Adds up the visible elements of rows that come in parts, and their squares.
 
     The slot is written `latency` cycles after a row's last part: 1 + log4 of the lanes, rounded up
@@ -170,9 +169,9 @@ class SumReduction(wiring.Component):
         What the slot becomes.
     """
 
-    start: Signal
+    start: Annotated[Signal, In(1)]
     span: data.View
-    squared: Signal
+    squared: Annotated[Signal, In(1)]
     visible: Signal
     elements: list[Signal]
     squares: list[Signal]
@@ -183,9 +182,7 @@ class SumReduction(wiring.Component):
         self.config = config
         self.latency = 1 + max(LOCAL_READ_LATENCY, _depth(config.lanes))
         super().__init__({
-            "start": In(1),
             "span": In(RowSpan(config)),
-            "squared": In(1),
             "visible": In(config.lanes),
             "elements": In(signed(COUNTED_BITS)).array(config.lanes),
             "squares": In(unsigned(SQUARE_BITS)).array(config.lanes),

@@ -1,11 +1,13 @@
 """The way out of the local memories: bias, float32-encoded scale, saturation, activation."""
 
 from dataclasses import replace
+from typing import Annotated
 
 from amaranth import Const, Module, Mux, Signal, Value, signed, unsigned
-from amaranth.lib import data, wiring
+from amaranth.lib import data
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.lib.component import Component
 from celosia.hw.lib.float32 import Float32
 from celosia.hw.lib.float_scaler import FloatScaler, Scale, Scaled, ScalerShape, scale_shift
 from celosia.hw.lib.sleep import Wakeful
@@ -56,7 +58,7 @@ class RequantizeRequest(data.StructLayout):
         })
 
 
-class Requantizer(wiring.Component):
+class Requantizer(Component):
     """Scales rows of int32 to int8 or int16, as `celosia.isa.numerics.requantize_to` defines it.
 
     An element x of ``row`` becomes ``requantize_to(x + bias, scale, int8)`` (or int16, if the
@@ -98,11 +100,11 @@ class Requantizer(wiring.Component):
 
     LATENCY = 10
 
-    request: data.View
+    request: Annotated[data.View, In(RequantizeRequest())]
     row: data.View
     bias: data.View
     bytes: data.View
-    valid: Signal
+    valid: Annotated[Signal, Out(1)]
     narrow: list[Signal]
     wide: list[Signal]
 
@@ -112,11 +114,9 @@ class Requantizer(wiring.Component):
         self._shape = replace(shape, scale_bits=config.scale_bits)
         elements = data.ArrayLayout(signed(ELEMENT_BITS), config.dim)
         super().__init__({
-            "request": In(RequantizeRequest()),
             "row": In(elements),
             "bias": In(elements),
             "bytes": In(data.ArrayLayout(unsigned(OUTPUT_BITS), config.dim)),
-            "valid": Out(1),
             "narrow": Out(signed(self._shape.result_bits)).array(config.dim),
             "wide": Out(signed(ELEMENT_BITS)).array(config.dim),
         })

@@ -1,11 +1,13 @@
 """The scaler of the vector unit's lanes: requantization of parts of rows of int32."""
 
 from dataclasses import replace
+from typing import Annotated
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value, signed, unsigned
-from amaranth.lib import data, wiring
+from amaranth.lib import data
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.lib.component import Component
 from celosia.hw.lib.float32 import Float32
 from celosia.hw.lib.float_scaler import FloatScaler, Scale, Scaled, ScalerShape, scale_shift
 from celosia.hw.lib.stages import Line, Stages
@@ -58,7 +60,7 @@ class ScaleRequest(data.StructLayout):
         })
 
 
-class Scaler(wiring.Component):
+class Scaler(Component):
     """Scales parts of rows of int32, exactly as `celosia.isa.numerics.requantize_to` defines it.
 
     Each lane is a `FloatScaler`; every bit pattern is a legal scale.  With ``scale_bits`` below 24,
@@ -96,28 +98,25 @@ class Scaler(wiring.Component):
 
     LATENCY = 10
 
-    start: Signal
+    start: Annotated[Signal, In(1)]
     request: data.View
     part: Signal
     row: list[Signal]
     present: Signal
     scales: RowReadInterface
-    valid: Signal
+    valid: Annotated[Signal, Out(1)]
     elements: list[Signal]
-    long: Signal
+    long: Annotated[Signal, Out(1)]
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
         super().__init__({
-            "start": In(1),
             "request": In(ScaleRequest(config)),
             "part": In(part_shape(config)),
             "row": In(signed(ELEMENT_BITS)).array(config.lanes),
             "present": In(config.lanes),
             "scales": Out(ParameterRead(config)),
-            "valid": Out(1),
             "elements": Out(signed(SCALED_BITS)).array(config.lanes),
-            "long": Out(1),
         })
 
     def elaborate(self, platform) -> Module:

@@ -1,14 +1,15 @@
 """The statistics memory: what is known of rows, from one operation to the next."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from amaranth import Cat, Module, Signal, signed, unsigned
 from amaranth.hdl import Assert
-from amaranth.lib import data, wiring
+from amaranth.lib import data
 from amaranth.lib.fifo import SyncFIFOBuffered
 from amaranth.lib.memory import Memory, ReadPort
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.lib.component import Component
 from celosia.hw.lib.sleep import resting
 from celosia.hw.memory.garbage import garbage
 from celosia.hw.memory.ports import row_shape
@@ -22,7 +23,7 @@ from celosia.isa.numerics.normalization import MEAN_BITS
 __all__ = ["Statistics"]
 
 
-class Statistics(wiring.Component):
+class Statistics(Component):
     """Slots that keep the maximum and the sums of a row, and the facts derived from its sums.
 
     Nothing waits.  Reads are answered `LOCAL_READ_LATENCY` later, and what is written can be read
@@ -62,9 +63,9 @@ class Statistics(wiring.Component):
     maximum: RowReadInterface
     sums: RowReadInterface
     facts: RowReadInterface
-    norm: data.View
-    derived: Signal
-    busy: Signal
+    norm: Annotated[data.View, In(Normalization())]
+    derived: Annotated[Signal, Out(1)]
+    busy: Annotated[Signal, Out(1)]
 
     def __init__(self, config: AcceleratorConfig, *, memory_seed: int | None = None):
         self.config = config
@@ -76,9 +77,6 @@ class Statistics(wiring.Component):
             "maximum": In(RowRead(slot, signed(32))),
             "sums": In(RowRead(slot, RowSums())),
             "facts": In(RowRead(slot, RowFacts())),
-            "norm": In(Normalization()),
-            "derived": Out(1),
-            "busy": Out(1),
         })
 
     def elaborate(self, platform) -> Module:

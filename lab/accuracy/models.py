@@ -3,11 +3,9 @@
 Models are calibrated on some seeds and measured on others, at their last hidden state.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -18,11 +16,10 @@ from celosia.sim.workloads.models.decibels import decibels
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import Array
-from celosia.sw.frontend.recognize.recognize import recognized_graph
+from celosia.sw.models.steps import Calibrate, Instantiate, Model, follow
 from celosia.sw.quantize.curves import choose_curve, real_curve
-from celosia.sw.quantize.graphs.calibrate import calibrate
 from celosia.sw.quantize.graphs.exact import exact
-from celosia.sw.quantize.graphs.quantized import instantiate, interpreted, run_model
+from celosia.sw.quantize.graphs.quantized import interpreted, run_model
 from celosia.sw.quantize.ranges import INT8_LARGEST, Clip, best_step
 from celosia.sw.quantize.units.find_units import find_units
 from celosia.sw.quantize.units.units import Product
@@ -111,19 +108,19 @@ def curve_accuracies() -> Iterator[CurveAccuracy]:
 
 def model_accuracy(name: str, clip: Clip, tell: Progress = silent) -> ModelAccuracy:
     """An export of the catalog, by the interpreter of integer graphs."""
-    export = _exports().EXPORTS[name]
-    standard = import_extra("celosia.lab.exports.writing.size", "onnx").STANDARD
-    graph = _hidden(_imported(export.build(), _TOKENS))
+    exports = import_extra("celosia.lab.exports.imported", "onnx")
+    export, standard = exports.EXPORTS[name], exports.STANDARD
+    recognized = exports.imported_export(name, tokens=_TOKENS).recognized
+    graph = _hidden(recognized.graph)
 
     def inputs(seed: int) -> dict[str, Array]:
         drawn = export.inputs(standard, seed, tokens=_TOKENS)
         return {key: value for key, value in drawn.items() if key in graph.inputs}
 
     samples = [inputs(seed) for seed in _CALIBRATION]
-    formats = calibrate(
-        lambda _: graph, samples, lambda what, done, total: tell(f"{name}: {what}", None), clip=clip
-    )
-    model = instantiate(graph, formats)
+    how = Calibrate(samples, clip, lambda what, done, total: tell(f"{name}: {what}", None))
+    known = Model.of(replace(recognized, graph=graph))
+    model = follow(how, Instantiate(), model=known).quantized
     found = []
     for seed in _INPUTS:
         given = inputs(seed)
@@ -153,27 +150,6 @@ def sentence_accuracy(clip: Clip, tell: Progress = silent) -> SentenceAccuracy:
     )
     cosines = sentences.evaluation_cosines(model)
     return SentenceAccuracy(clip, len(cosines), float(cosines.mean()), float(cosines.min()))
-
-
-def _exports() -> Any:
-    return import_extra("celosia.lab.exports.catalog", "onnx")
-
-
-def _imported(model: Any, tokens: int) -> FloatGraph:
-    """The float graph of an `onnx.ModelProto` for one text of `tokens`, recognized."""
-    sizes: Mapping[str, int] = {
-        "batch": 1,
-        "sequence": tokens,
-        "encoder_sequence": 3 * tokens // 4,
-    }
-    shapes = (value.type.tensor_type.shape.dim for value in model.graph.input)
-    opened = {size.dim_param for shape in shapes for size in shape}
-    importer = import_extra("celosia.sw.frontend.importer.import_model", "onnx")
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "model.onnx"
-        path.write_bytes(model.SerializeToString())
-        named = {name: sizes[name] for name in opened & sizes.keys()}
-        return recognized_graph(importer.import_model(path, named).graph)
 
 
 def _hidden(graph: FloatGraph) -> FloatGraph:

@@ -1,11 +1,9 @@
 """MetaFlow: graphs as imported, behind greedy substitution, and behind search, on the RTL."""
 
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import prod
-from pathlib import Path
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
@@ -13,7 +11,7 @@ from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.lab.compilers.row import Row, System
 from celosia.lab.graphs.rewritable import REWRITABLE
-from celosia.lab.substitute.optimize import OptimizedModel, optimize_model
+from celosia.lab.substitute.optimize import Way, optimize_model
 from celosia.sim.devices.devices import open_device
 from celosia.sim.run.graph_run import compile_for, measure_compiled
 from celosia.sim.support.extras import import_extra
@@ -23,12 +21,12 @@ from celosia.sw.compiler.costs import Costs
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import Array
 from celosia.sw.frontend.nn.random_inputs import random_inputs
-from celosia.sw.frontend.recognize.recognize import recognized_graph
+from celosia.sw.frontend.recognize.recognize import recognized_loudly
 from celosia.sw.ir import graph_interpret
 from celosia.sw.ir.graph import Graph
 from celosia.sw.models.cases import Case
-from celosia.sw.quantize.graphs.calibrate import calibrate
-from celosia.sw.quantize.graphs.quantized import instantiate, run_model
+from celosia.sw.models.steps import Calibrate, Instantiate, Model, follow
+from celosia.sw.quantize.graphs.quantized import run_model
 
 __all__ = ["GRAPHS", "METAFLOW", "GraphLine", "metaflow", "run_graphs"]
 
@@ -40,17 +38,14 @@ METAFLOW: Final = System(
 )
 CORPUS: Final = "llama"
 """The model of the corpus that is measured as it is."""
-_TOKENS: Final = {"batch": 1, "sequence": 8}
+_TOKENS: Final = 8
+_WAYS: Final[tuple[Way, ...]] = ("greedy", "search")
 
 
 def _corpus() -> FloatGraph:
     """The corpus model, from its ONNX file."""
-    catalog = import_extra("celosia.lab.exports.catalog", "onnx")
-    importer = import_extra("celosia.sw.frontend.importer.import_model", "onnx")
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"{CORPUS}.onnx"
-        path.write_bytes(catalog.EXPORTS[CORPUS].build().SerializeToString())
-        return importer.import_model(path, _TOKENS).graph
+    exports = import_extra("celosia.lab.exports.imported", "onnx")
+    return exports.imported_export(CORPUS, tokens=_TOKENS).imported.graph
 
 
 GRAPHS: Final[Mapping[str, Callable[[], FloatGraph]]] = {**REWRITABLE, CORPUS: _corpus}
@@ -100,25 +95,24 @@ def run_graphs(
     config, timing = resolve_config(preset), MemoryTiming()
     lines = []
     for name, make in graphs.items():
-        graph = recognized_graph(make())
+        model = Model.of(recognized_loudly(make()))
+        graph = model.recognized.graph
         samples = random_samples(graph, 0)
         masks = [each for each in graph.inputs if "mask" in each]
         inputs, costs = random_inputs(graph, masks, 0), Costs(config, timing)
-        formats = calibrate(lambda _, graph=graph: graph, samples)
-        models = {
-            "imported": instantiate(graph, formats),
-            "greedy": optimize_model(graph, samples, costs, way="greedy"),
-            "search": optimize_model(graph, samples, costs, way="search"),
-        }
+        models = {"imported": follow(Calibrate(samples), Instantiate(), model=model)}
         cycles, right = {}, True
-        for way, found in models.items():
-            tell(f"{name}, {way}", None)
-            runner = _Segments(config, timing, tell)
-            rewritten = isinstance(found, OptimizedModel)
-            if rewritten and not found.steps:  # The same graph takes the same cycles.
+        for way in _WAYS:
+            found = optimize_model(model, samples, costs, way=way)
+            # Where nothing was done, the same graph takes the same cycles.
+            models[way] = found.model if found.steps else models["imported"]
+        for way, each in models.items():
+            if each is models["imported"] and cycles:
                 cycles[way] = cycles["imported"]
                 continue
-            run_model(found.model if rewritten else found, inputs, runner)
+            tell(f"{name}, {way}", None)
+            runner = _Segments(config, timing, tell)
+            run_model(each.quantized, inputs, runner)
             cycles[way], right = runner.cycles, right and runner.right
         lines.append(GraphLine(name, cycles, right))
     return tuple(lines)

@@ -17,11 +17,10 @@ from celosia.lab.substitute.graph_texts import (
 from celosia.lab.substitute.rules import RULES
 from celosia.lab.substitute.run_passes import PassDone, rules_of, run_passes
 from celosia.sim.command.options.model import SizesOption
-from celosia.sim.support.extras import import_extra
 from celosia.sim.support.guard import WRONG
 from celosia.sim.support.output import STANDARD_OUTPUT, check_destination
 from celosia.sim.support.problems import InputError
-from celosia.sim.workloads.models.prepare import parse_sizes
+from celosia.sim.workloads.models.prepare import import_file, parse_sizes
 
 __all__ = ["opt"]
 
@@ -80,8 +79,7 @@ def opt(
 
 def _read(file: Path, sizes: list[str] | None) -> AnyGraph:
     if file.suffix == ".onnx":
-        importer = import_extra("celosia.sw.frontend.importer.import_model", "onnx")
-        return importer.import_model(file, parse_sizes(sizes or ())).graph
+        return import_file(file, parse_sizes(sizes or ())).imported.graph
     if sizes:
         raise InputError(f"--dim: only for an .onnx, not {file}")
     return read_graph_file(file)

@@ -25,8 +25,7 @@ from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.interpret import interpret as interpret_floats
 from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.graph_interpret import Array, interpret
-from celosia.sw.quantize.graphs.calibrate import calibrate
-from celosia.sw.quantize.graphs.quantized import QuantizedGraph, instantiate
+from celosia.sw.models.steps import Calibrate, Instantiate, Model, Recognize, follow
 from celosia.sw.quantize.ranges import Clip
 from celosia.sw.rewriting.engine import exhaust
 
@@ -187,8 +186,8 @@ class OptimizedModel:
     """A model, rewritten as floats, quantized, and rewritten as integers."""
 
     floats: Optimized[FloatGraph]
-    model: QuantizedGraph
-    """With the segments that were found."""
+    model: Model
+    """The model behind `Instantiate`, with the segments that were found."""
     segments: tuple[Optimized[Graph], ...]
 
     @property
@@ -198,30 +197,29 @@ class OptimizedModel:
 
 
 def optimize_model(
-    graph: FloatGraph,
+    model: Model,
     samples: Sequence[Mapping[str, Array]],
     costs: Costs,
     *,
     way: Way = "search",
-    said: Mapping[str, tuple[float, float]] | None = None,
     clip: Clip = "error",
     progress: Progress = lambda examined, best: None,
 ) -> OptimizedModel:
-    """A float graph behind `recognize`, rewritten on both levels; calibrated on `samples`.
+    """A model behind `Recognize`, rewritten on both levels; calibrated on `samples`.
 
-    Tensors in `said` have these ranges instead of what the samples show; `clip` is the criterion by
-    which values of 8 bits are clipped.
+    `clip` is the criterion by which values of 8 bits are clipped.
 
     Raises `GraphError` for samples that do not fit, and `ValueError` for a graph that is not
     quantized.
     """
-    floats = optimize_floats(graph, costs, way=way, progress=progress)
-    formats = calibrate(lambda _: floats.graph, samples, ranges=said, clip=clip)
-    model = instantiate(floats.graph, formats)
+    floats = optimize_floats(model.recognized.graph, costs, way=way, progress=progress)
+    cheaper = model.with_made(Recognize, replace(model.recognized, graph=floats.graph))
+    done = follow(Calibrate(samples, clip), Instantiate(), model=cheaper)
     segments = tuple(
         optimize_integers(segment.graph, costs, way=way, progress=progress)
-        for segment in model.segments
+        for segment in done.quantized.segments
     )
-    found = zip(model.segments, segments, strict=True)
-    rewritten = tuple(replace(segment, graph=each.graph) for segment, each in found)
-    return OptimizedModel(floats, replace(model, segments=rewritten), segments)
+    both = zip(done.quantized.segments, segments, strict=True)
+    rewritten = tuple(replace(segment, graph=each.graph) for segment, each in both)
+    found = replace(done.quantized, segments=rewritten)
+    return OptimizedModel(floats, done.with_made(Instantiate, found), segments)

@@ -34,15 +34,15 @@ from celosia.sim.command.options.common import (
 from celosia.sim.command.options.model import SizesOption
 from celosia.sim.run.origin import Versions, versions, write_document
 from celosia.sim.support.display import progress_bar, table_console
-from celosia.sim.support.extras import import_extra
 from celosia.sim.support.output import check_destination
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
-from celosia.sim.workloads.models.prepare import parse_sizes, random_samples
+from celosia.sim.workloads.models.prepare import import_file, parse_sizes, random_samples
 from celosia.sim.workloads.models.rewriting import search_progress
 from celosia.sw.compiler.costs import Costs
-from celosia.sw.frontend.recognize.recognize import recognized_graph
+from celosia.sw.frontend.recognize.recognize import recognized_loudly
 from celosia.sw.ir.graph import Graph
+from celosia.sw.models.steps import Model
 
 __all__ = ["Optimization", "RewrittenGraph", "optimize"]
 
@@ -167,8 +167,7 @@ def _graphs(
     if words:
         raise InputError(f"{' '.join(words)}: only workloads have such options, not {what}")
     if path.suffix == ".onnx":
-        importer = import_extra("celosia.sw.frontend.importer.import_model", "onnx")
-        return (importer.import_model(path, parse_sizes(sizes or ())).graph,)
+        return (import_file(path, parse_sizes(sizes or ())).imported.graph,)
     if sizes:
         raise InputError(f"--dim: {what} has its sizes already")
     return (_NAMED[what]() if what in _NAMED else read_graph_file(path),)
@@ -180,10 +179,9 @@ def _optimized(graph: AnyGraph, costs: Costs, way: Way, tell: Progress) -> list[
     if isinstance(graph, Graph):
         found = optimize_integers(graph, costs, way=way, progress=progress)
         return [RewrittenGraph(graph.name, found)]
-    recognized = recognized_graph(graph)
-    done = optimize_model(
-        recognized, random_samples(recognized, 0), costs, way=way, progress=progress
-    )
+    model = Model.of(recognized_loudly(graph))
+    samples = random_samples(model.recognized.graph, 0)
+    done = optimize_model(model, samples, costs, way=way, progress=progress)
     parts = [RewrittenGraph(each.before.name, each) for each in done.segments]
     return [RewrittenGraph(graph.name, done.floats), *parts]
 

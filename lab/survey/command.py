@@ -10,7 +10,6 @@ from typing import Annotated, Final
 import typer
 
 from celosia.lab.survey.parts.jobs import WrongRunError
-from celosia.lab.survey.parts.read import read_survey
 from celosia.lab.survey.parts.values import Scope
 from celosia.lab.survey.store import RunStore
 from celosia.lab.survey.survey import (
@@ -22,6 +21,7 @@ from celosia.lab.survey.survey import (
 from celosia.lab.survey.tables import csv_text, summary_table
 from celosia.sim.command.options.common import ExecutorOption
 from celosia.sim.command.outputs.folders import PAGE, check_folder, make_folder
+from celosia.sim.reporting.run_file import read_report
 from celosia.sim.run.origin import Origin, as_json
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.guard import WRONG
@@ -71,7 +71,7 @@ def survey(
     if executor and jobs is not None:
         raise InputError("--executor and --jobs: only one of them")
     studies, scope = chosen_studies(only), Scope(quick=quick, long=long, tenth=tenth)
-    known = None if against is None else read_survey(against)
+    known = None if against is None else read_report(str(against), "survey")
     workers = executor or f"local:{jobs or os.cpu_count() or 1}"
     parse_executor(workers)
     check_folder(out)

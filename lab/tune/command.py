@@ -104,10 +104,10 @@ def tune(
 
 def _table(log: TuningLog, size: int) -> Table:
     """What each strategy has found, and how soon it was near the best of all."""
-    if not (cycles := [entry["cycles"] for entry in log.entries if "cycles" in entry]):
-        raise InputError(f"no plan is legal; the first: {log.entries[0]['refused']}")
+    if not (cycles := [each.cycles for each in log.entries if each.cycles is not None]):
+        raise InputError(f"no plan is legal; the first: {log.entries[0].refused}")
     best = min(cycles)
-    tried = sum(entry["strategy"] != DEFAULT for entry in log.entries)
+    tried = sum(each.strategy != DEFAULT for each in log.entries)
     title = (
         f"the best of {tried:,} tried plans and the compiler's own takes {best:,} cycles; "
         f"there are {size:,} plans"
@@ -118,7 +118,7 @@ def _table(log: TuningLog, size: int) -> Table:
     for strategy in (DEFAULT, *STRATEGIES):
         if not (entries := log.of(strategy)):
             continue
-        legal = [entry["cycles"] for entry in entries if "cycles" in entry]
+        legal = [each.cycles for each in entries if each.cycles is not None]
         until = trials_until(entries, best)
         table.add_row(
             strategy,

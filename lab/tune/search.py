@@ -87,21 +87,21 @@ def search(
             log.add(found.line(trial))
             if trial.strategy != DEFAULT:
                 sampler.tell(trial.chosen, found)
-            best = min((e["cycles"] for e in log.entries if "cycles" in e), default=0)
+            best = min((e.cycles for e in log.entries if e.cycles is not None), default=0)
             tell(f"{count} of {left} trials, best {best:,} cycles", min(1.0, count / max(1, left)))
 
 
 def trials_until(entries: Sequence[Entry], best: int) -> int | None:
     """Trials of a strategy until one was within 1 % of `best` cycles; None: none was."""
     for count, entry in enumerate(entries, 1):
-        if "cycles" in entry and entry["cycles"] <= NEAR * best:
+        if entry.cycles is not None and entry.cycles <= NEAR * best:
             return count
     return None
 
 
 def _free(known: Sequence[Entry]) -> Iterator[int]:
     """Numbers of trials that have no result: of those that were under way, and then of new ones."""
-    taken = {entry["trial"] for entry in known}
+    taken = {entry.trial for entry in known}
     return (number for number in itertools.count() if number not in taken)
 
 
@@ -123,5 +123,5 @@ def _sampler(plan: SearchPlan, known: Sequence[Entry]) -> Sampler:
     samplers = import_extra("celosia.lab.tune.samplers", "tune")
     sampler = samplers.StudySampler(plan.strategy, plan.space.choices, plan.seed + len(known))
     for entry in known:
-        sampler.tell(entry["chosen"], Found(entry.get("cycles"), entry.get("refused", "")))
+        sampler.tell(entry.chosen, Found(entry.cycles, entry.refused))
     return sampler

@@ -42,16 +42,17 @@ class Found:
     """What became of a trial: cycles, or the rule that the plan breaks."""
 
     cycles: int | None
-    refused: str = ""
+    refused: str | None = None
 
     def line(self, trial: Trial) -> Entry:
         """What a tuning log keeps of a trial."""
-        known: Entry = {
-            "strategy": trial.strategy,
-            "trial": trial.number,
-            "chosen": dict(trial.chosen),
-        }
-        return known | ({"refused": self.refused} if self.refused else {"cycles": self.cycles})
+        return Entry(
+            strategy=trial.strategy,
+            trial=trial.number,
+            chosen=dict(trial.chosen),
+            cycles=self.cycles,
+            refused=self.refused,
+        )
 
 
 def try_plan(trial: Trial) -> Found:

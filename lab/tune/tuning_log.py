@@ -1,13 +1,14 @@
 """The tuning log: what was tried for one workload, and with it the best plan that is known."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.documents.record import Record
+from celosia.isa.documents.record import Record, Sparse
 from celosia.isa.foreign_file import MIB, parse_json
 from celosia.isa.memory import MemoryTiming
 from celosia.lab.sweep.version import whole_version
@@ -37,12 +38,8 @@ DEFAULT: Final = "default"
 """The strategy of the compiler itself, whose plan is a trial without choices."""
 
 _MOST_BYTES: Final = 256 * MIB
-_HEAD: Final = {"key": str, "oracle": str}
-_TRIAL: Final = {"strategy": str, "trial": int, "chosen": dict}
-"""What the first line and all others have."""
-
-Entry = dict[str, Any]
-"""A trial as a line: `strategy`, `trial`, `chosen`, then `cycles` or `refused`."""
+_KINDS: Final = {"key": str, "oracle": str, "strategy": str, "trial": int, "chosen": dict}
+"""What keys hold that nobody looks at again."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +54,22 @@ class LogHead(Record):
     """The number changes when a key changes its meaning or goes; new keys may come without."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Entry(Record):
+    """A trial as a line of the log: cycles, or why the plan was refused."""
+
+    strategy: str
+    """The strategy that chose the plan."""
+    trial: int
+    """The trial's place among those of its strategy."""
+    chosen: Mapping[str, Any] = field(hash=False)
+    """What the plan chooses, by name; nothing if it is the compiler's own."""
+    cycles: Sparse[int | None] = None
+    """The cycles that the plan takes; not there if it is refused."""
+    refused: Sparse[str | None] = None
+    """The rule that the plan breaks; not there if it is legal."""
+
+
 class TuningLog:
     """The trials so far; `add` writes one before it returns."""
 
@@ -66,13 +79,13 @@ class TuningLog:
 
     def add(self, entry: Entry) -> None:
         """Keep one more trial."""
-        append_line(self._file, entry)
+        append_line(self._file, entry.document())
         self.entries.append(entry)
 
     def of(self, strategy: str) -> list[Entry]:
         """The trials of one strategy, in the order in which they began."""
-        mine = [entry for entry in self.entries if entry["strategy"] == strategy]
-        return sorted(mine, key=lambda entry: entry["trial"])
+        mine = [entry for entry in self.entries if entry.strategy == strategy]
+        return sorted(mine, key=lambda entry: entry.trial)
 
 
 def tuning_key(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> str:
@@ -96,8 +109,8 @@ def open_log(path: Path, key: str, oracle: str, space: ChoiceSpace) -> Iterator[
         head, entries = _parsed(text, path)
         _check_key(head, key, path)
         _check_trials(entries, space, path)
-        if head["oracle"] != oracle:
-            raise InputError(f"{path}: its cycles are by {head['oracle']}, not by {oracle}")
+        if head.oracle != oracle:
+            raise InputError(f"{path}: its cycles are by {head.oracle}, not by {oracle}")
         yield TuningLog(file, entries)
 
 
@@ -116,53 +129,54 @@ def best_known(
     except ValueError as error:
         raise InputError(f"--tuned {path}: {error}") from None
     _check_trials(entries, space, Path(path))
-    tried = [entry for entry in entries if "cycles" in entry]
-    best = min(tried, key=lambda entry: entry["cycles"], default=None)
-    if best is None or best["strategy"] == DEFAULT:
+    tried = ((entry.cycles, entry) for entry in entries if entry.cycles is not None)
+    _, best = min(tried, key=itemgetter(0), default=(0, None))
+    if best is None or best.strategy == DEFAULT:
         return None
-    return space.plan(best["chosen"])
+    return space.plan(best.chosen)
 
 
-def _check_key(head: Entry, key: str, path: Path) -> None:
+def _check_key(head: LogHead, key: str, path: Path) -> None:
     """Raise `OtherGraphError` for a log of something else."""
-    if head["key"] != key:
+    if head.key != key:
         raise OtherGraphError(
             f"{path}: a log of another workload, configuration, memory or version of Celosia: its "
-            f"key is {head['key']}, here it is {key}"
+            f"key is {head.key}, here it is {key}"
         )
 
 
-def _check_trials(entries: list[Entry], space: ChoiceSpace, path: Path) -> None:
+def _check_trials(entries: Sequence[Entry], space: ChoiceSpace, path: Path) -> None:
     """Raise `InputError` unless all trials are of this space."""
     choices = space.choices
     for number, entry in enumerate(entries, 2):
-        cycles = entry.get("cycles", 1)
-        if type(cycles) is not int or cycles < 1:
+        cycles = entry.cycles
+        if cycles is not None and (type(cycles) is not int or cycles < 1):
             raise InputError(
                 f"{path}: line {number}: cycles: {cycles!r} is not a whole number of 1 or more"
             )
-        chosen, compilers = entry["chosen"], entry["strategy"] == DEFAULT
+        chosen, compilers = entry.chosen, entry.strategy == DEFAULT
         known = not compilers and chosen.keys() == choices.keys()
         if not compilers and not (known and all(chosen[name] in choices[name] for name in choices)):
             raise InputError(f"{path}: line {number}: {chosen} is no plan of this workload")
 
 
-def _check_names(line: Any, number: int) -> None:
-    """Raise `TypeError` or `KeyError` for a line without what each has."""
-    for name, kind in (_TRIAL if number > 1 else _HEAD).items():
-        if not isinstance(line[name], kind):
+def _read(record: type[Any], line: Mapping[str, Any]) -> Any:
+    """A line as a record.  Raises `TypeError` for one that has too little, or something else."""
+    names = {each.name for each in fields(record)}
+    for name in names & _KINDS.keys() & line.keys():
+        if not isinstance(line[name], _KINDS[name]):
             raise TypeError(name)
+    return record(**{name: line[name] for name in names & line.keys()})
 
 
-def _parsed(text: str, path: Path) -> tuple[Entry, list[Entry]]:
+def _parsed(text: str, path: Path) -> tuple[LogHead, list[Entry]]:
     """The head and the trials of a log."""
     *whole, rest = text.split("\n")
     lines = []
     for number, line in enumerate(whole, 1):
         try:
-            lines.append(parse_json(line))
-            _check_names(lines[-1], number)
-        except (ValueError, KeyError, TypeError):
+            lines.append(_read(Entry if lines else LogHead, parse_json(line)))
+        except (ValueError, AttributeError, TypeError):
             raise InputError(f"{path}: line {number}: not a line of a tuning log") from None
     if rest or not whole:
         place = f"{path}: line {len(whole) + 1}"
@@ -170,8 +184,8 @@ def _parsed(text: str, path: Path) -> tuple[Entry, list[Entry]]:
             raise InputError(f"{place}: not a line of a tuning log")
         raise InputError(f"{place} was cut short; remove it to go on from there")
     head, *entries = lines
-    if head.get("schema") != LogHead.schema:
-        raise InputError(f"{path}: its schema is {head.get('schema')}, not {LogHead.schema}")
+    if head.schema != LogHead.schema:
+        raise InputError(f"{path}: its schema is {head.schema}, not {LogHead.schema}")
     return head, entries
 
 

@@ -1,4 +1,4 @@
-"""Whether a document is the report of a run: by ``docs/report.schema.json``, and by its facts."""
+"""Whether a document is a report: by ``docs/report.schema.json``, and a run's by its facts."""
 
 import json
 import math
@@ -15,7 +15,7 @@ from jsonschema.validators import extend
 from celosia.isa import foreign_file
 from celosia.sim.reporting.run_facts import check_facts
 
-__all__ = ["RunProblem", "check_run", "parse_json", "report_schema"]
+__all__ = ["ReportProblem", "check_report", "parse_json", "report_schema"]
 
 _DIGITS: Final = 18
 """Whole numbers of so many digits fit into 64 bits, and a float holds any of their quotients."""
@@ -25,7 +25,7 @@ _VAGUE: Final = ("unevaluatedProperties", "additionalProperties")
 """Rules that a document breaks, too, when a property that they name breaks one of its own."""
 
 
-class RunProblem(ValueError):
+class ReportProblem(ValueError):
     """A document that is no report; the message names place, value and rule."""
 
 
@@ -40,12 +40,12 @@ def parse_json(text: str) -> Any:
     )
 
 
-def check_run(document: Mapping[str, Any]) -> None:
-    """Raise `RunProblem` unless `document` is what ``celosia run --json`` writes."""
-    if error := _first(list(_validator().iter_errors(document))):
-        raise RunProblem(f"{error.json_path}: {_message(error)}")
-    for place, message in check_facts(document):
-        raise RunProblem(f"{place}: {message}")
+def check_report(document: Mapping[str, Any], kind: str) -> None:
+    """Raise `ReportProblem` unless `document` is of this kind, such as ``run`` or ``survey``."""
+    if error := _first(list(_validator(kind).iter_errors(document))):
+        raise ReportProblem(f"{error.json_path}: {_message(error)}")
+    for place, message in check_facts(document) if kind == "run" else ():
+        raise ReportProblem(f"{place}: {message}")
 
 
 @cache
@@ -56,11 +56,11 @@ def report_schema() -> Mapping[str, Any]:
 
 
 @cache
-def _validator() -> Draft202012Validator:
+def _validator(kind: str) -> Draft202012Validator:
     # JSON Schema takes 1.0 for an integer; what computes with reports does not.
     checker: TypeChecker = Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_whole)
     strict = extend(Draft202012Validator, type_checker=checker)
-    return strict({"$ref": "#/$defs/run", "$defs": report_schema()["$defs"]})
+    return strict({"$ref": f"#/$defs/{kind}", "$defs": report_schema()["$defs"]})
 
 
 def _first(errors: list[ValidationError]) -> ValidationError | None:

@@ -32,6 +32,11 @@ class Model:
     made: Mapping[str, Any] = field(default_factory=dict)
     """What each step has left, by the step's name."""
 
+    @classmethod
+    def of(cls, recognized: Recognized) -> "Model":
+        """A model that no file has, behind `Recognize`."""
+        return cls(made={Recognize.name: recognized})
+
     @property
     def imported(self) -> "Imported":
         """The float graph of the file, and what was read with it."""
@@ -44,7 +49,9 @@ class Model:
 
     @property
     def said(self) -> Mapping[str, tuple[float, float]]:
-        """The ranges that the file says its tensors have."""
+        """The ranges that the file says its tensors have; none without a file."""
+        if Import.name not in self.made:
+            return {}
         return said_ranges(self.imported.graph, self.imported.ranges)
 
     @property

@@ -1,9 +1,12 @@
 """What ends a pass over a row: its mean, or a factor as float32."""
 
+from typing import Annotated
+
 from amaranth import Cat, Const, Module, Mux, Signal, Value, signed, unsigned
-from amaranth.lib import enum, wiring
+from amaranth.lib import enum
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.lib.component import Component
 from celosia.hw.lib.float32 import (
     EXPONENT_BIAS,
     FRACTION_BITS,
@@ -44,7 +47,7 @@ class _Step(enum.Enum, shape=3):
     ROUND = 6
 
 
-class FactorUnit(wiring.Component):
+class FactorUnit(Component):
     """One divider and one root, a bit per cycle.
 
     ``start`` takes the operands while nothing runs; ``done`` comes with the result, within
@@ -72,24 +75,13 @@ class FactorUnit(wiring.Component):
 
     MOST_CYCLES = 34 + 17 + 33 + 50 + 3
 
-    start: Signal
-    wanted: Signal
-    total: Signal
-    count: Signal
-    scale: Signal
-    done: Signal
-    result: Signal
-
-    def __init__(self) -> None:
-        super().__init__({
-            "start": In(1),
-            "wanted": In(Wanted),
-            "total": In(signed(WORD_BITS)),
-            "count": In(WORD_BITS),
-            "scale": In(WORD_BITS),
-            "done": Out(1),
-            "result": Out(WORD_BITS),
-        })
+    start: Annotated[Signal, In(1)]
+    wanted: Annotated[Signal, In(Wanted)]
+    total: Annotated[Signal, In(signed(WORD_BITS))]
+    count: Annotated[Signal, In(WORD_BITS)]
+    scale: Annotated[Signal, In(WORD_BITS)]
+    done: Annotated[Signal, Out(1)]
+    result: Annotated[Signal, Out(WORD_BITS)]
 
     def elaborate(self, platform) -> Module:
         m, s = Module(), _State()

@@ -1,10 +1,13 @@
 """Rows of the accumulator on their way to the scale: what their elements become."""
 
+from typing import Annotated
+
 from amaranth import Module, Mux, Signal, Value, signed, unsigned
-from amaranth.lib import data, enum, wiring
+from amaranth.lib import data, enum
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.gemmini.norms.op import CONSTANTS
+from celosia.hw.lib.component import Component
 from celosia.hw.vector.requantizer import RequantizeRequest
 from celosia.isa.config import AcceleratorConfig
 
@@ -25,7 +28,7 @@ class Curve(enum.Enum, shape=2):
     EXPONENTIAL = 3
 
 
-class BertLanes(wiring.Component):
+class BertLanes(Component):
     """Adds the bias, takes an offset away, and follows a curve; all sums and products wrap.
 
     A row that comes with ``request`` leaves `LATENCY` cycles later, one per cycle, with a request
@@ -63,28 +66,23 @@ class BertLanes(wiring.Component):
 
     LATENCY = 6
 
-    curve: Signal
-    offset: Signal
-    constants: data.View
-    request: data.View
+    curve: Annotated[Signal, In(Curve)]
+    offset: Annotated[Signal, In(signed(WORD_BITS))]
+    constants: Annotated[data.View, In(CONSTANTS)]
+    request: Annotated[data.View, In(RequantizeRequest())]
     row: data.View
     bias: data.View
     bytes: data.View
-    next_request: data.View
+    next_request: Annotated[data.View, Out(RequantizeRequest())]
     next_row: data.View
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
         words = data.ArrayLayout(signed(WORD_BITS), config.dim)
         super().__init__({
-            "curve": In(Curve),
-            "offset": In(signed(WORD_BITS)),
-            "constants": In(CONSTANTS),
-            "request": In(RequantizeRequest()),
             "row": In(words),
             "bias": In(words),
             "bytes": In(data.ArrayLayout(unsigned(8), config.dim)),
-            "next_request": Out(RequantizeRequest()),
             "next_row": Out(words),
         })
 

@@ -1,12 +1,15 @@
 """LayerNorm and softmax in passes: records of statistics, and the rows that pass them."""
 
+from typing import Annotated
+
 from amaranth import Module, Mux, Signal, Value, signed, unsigned
-from amaranth.lib import data, wiring
+from amaranth.lib import data
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.gemmini.norms.factor import FactorUnit, Wanted
 from celosia.hw.gemmini.norms.lanes import BertLanes, Curve
 from celosia.hw.gemmini.norms.op import CONSTANTS, PASSING
+from celosia.hw.lib.component import Component
 from celosia.hw.lib.delay import tapped_delay
 from celosia.hw.memory.read_port import LOCAL_READ_LATENCY
 from celosia.isa.bert import STATISTICS, Activation, NormCommand
@@ -49,7 +52,7 @@ class PassingRead(data.StructLayout):
         })
 
 
-class PassingControl(wiring.Component):
+class PassingControl(Component):
     """Lets rows pass `BertLanes` one by one where they need it, and keeps their statistics.
 
     A row of a norm command, or of an activation other than ReLU, is *special*: it waits until the
@@ -89,15 +92,15 @@ class PassingControl(wiring.Component):
     SPECIAL_CYCLES = LOCAL_READ_LATENCY + BertLanes.LATENCY + 2
 
     read: data.View
-    granted: Signal
-    free: Signal
-    silent: Signal
-    scale: Signal
-    curve: Signal
-    offset: Signal
-    constants: data.View
+    granted: Annotated[Signal, In(1)]
+    free: Annotated[Signal, Out(1)]
+    silent: Annotated[Signal, Out(1)]
+    scale: Annotated[Signal, Out(WORD_BITS)]
+    curve: Annotated[Signal, Out(Curve)]
+    offset: Annotated[Signal, Out(signed(WORD_BITS))]
+    constants: Annotated[data.View, Out(CONSTANTS)]
     row: data.View
-    done: Signal
+    done: Annotated[Signal, Out(1)]
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
@@ -105,15 +108,7 @@ class PassingControl(wiring.Component):
         self._records = Signal(data.ArrayLayout(RECORD, STATISTICS), init=init)
         super().__init__({
             "read": In(PassingRead(config)),
-            "granted": In(1),
-            "free": Out(1),
-            "silent": Out(1),
-            "scale": Out(WORD_BITS),
-            "curve": Out(Curve),
-            "offset": Out(signed(WORD_BITS)),
-            "constants": Out(CONSTANTS),
             "row": In(data.ArrayLayout(signed(WORD_BITS), config.dim)),
-            "done": Out(1),
         })
 
     def elaborate(self, platform) -> Module:

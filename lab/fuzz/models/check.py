@@ -18,9 +18,8 @@ from celosia.sim.run.models.model_run import ModelRunner
 from celosia.sim.run.options.options import RunOptions, Target
 from celosia.sim.support.problems import InputError
 from celosia.sim.workloads.models.prepare import ModelRun, prepare
-from celosia.sw.frontend.importer.import_model import import_model
 from celosia.sw.frontend.nn.interpret import interpret
-from celosia.sw.frontend.recognize.recognize import recognize
+from celosia.sw.models.steps import Import, Recognize, follow
 from celosia.sw.rewriting.mistakes import MISTAKE, told
 
 __all__ = ["difference", "expected"]
@@ -70,10 +69,10 @@ def difference(model: RandomModel, plan: Plan) -> str:
 
 
 def _found(path: Path, model: RandomModel, plan: Plan, wanted: Sequence[Arrays]) -> Iterator[str]:
-    graph = import_model(path, {}).graph
-    recognized = recognize(graph)
+    known = follow(Import(path), Recognize())
+    recognized = known.recognized
     yield from recognized.faults
-    for what, each in (("imported", graph), ("recognized", recognized.graph)):
+    for what, each in (("imported", known.imported.graph), ("recognized", recognized.graph)):
         found = interpret(each, model.inputs)
         yield from (f"{what}: {why}" for why in _floats(wanted[0], found))
     options = RunOptions(

@@ -7,7 +7,7 @@ from textwrap import fill as fill_lines
 from typing import Any, Final
 
 from celosia.lab.survey.parts.numbers import number_text
-from celosia.lab.survey.parts.read import read_survey
+from celosia.sim.reporting.run_file import read_report
 from celosia.sim.support.problems import InputError
 
 __all__ = ["COMMITTED", "fill", "survey_text"]
@@ -28,7 +28,7 @@ def survey_text(root: Path) -> str:
 
     Raises `InputError` if it names a number that the document does not have.
     """
-    document = read_survey(root / COMMITTED)
+    document = read_report(str(root / COMMITTED), "survey")
     lines = _joined(_TEXT.read_text(encoding="utf-8"))
     return "".join(f"{_wrap(fill(line, document))}\n" for line in lines)
 

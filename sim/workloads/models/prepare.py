@@ -20,7 +20,7 @@ from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import Array
 from celosia.sw.frontend.nn.random_inputs import random_inputs
 from celosia.sw.frontend.recognize.masks import is_right_padded
-from celosia.sw.models.steps import Calibrate, Import, Instantiate, Recognize, follow
+from celosia.sw.models.steps import Calibrate, Import, Instantiate, Model, Recognize, follow
 from celosia.sw.quantize.graphs.files.model_file import Calibrated
 from celosia.sw.quantize.graphs.quantized import QuantizedGraph, padded_masks
 from celosia.sw.quantize.ranges import Clip
@@ -31,6 +31,7 @@ from celosia.sw.quantize.units.stored import units_of
 __all__ = [
     "ModelRun",
     "Prepared",
+    "import_file",
     "other_masks",
     "parse_fixed",
     "parse_profiles",
@@ -86,6 +87,12 @@ class Prepared:
     """What `model` is made of; None: it was rewritten, and is not saved."""
 
 
+def import_file(path: Path, sizes: Sizes, fixed: Mapping[str, str] | None = None) -> Model:
+    """A model behind `Import`.  Raises `EnvironmentProblem` without onnx, and `ImportProblem`."""
+    import_extra("celosia.sw.frontend.importer.import_model", "onnx")
+    return follow(Import(path, sizes, fixed or {}))
+
+
 def prepare(job: ModelRun, seed: int, tell: Progress = silent) -> Prepared:
     """Import and quantize a model.  Raises `InputError` and `ImportProblem`."""
     if job.costs is not None and job.per_tensor:
@@ -100,16 +107,14 @@ def prepare(job: ModelRun, seed: int, tell: Progress = silent) -> Prepared:
     samples = source.samples(seed)
     with _naming(job.path):
         done = rewriting("model")(
-            source.graph(0),
+            source.models[0],
             samples,
             job.costs,
-            said=source.models[0].said,
             clip=job.clip,
             progress=search_progress(tell),
         )
-    recognized = replace(source.models[0].recognized, graph=done.floats.graph)
-    source.models[0] = source.models[0].with_made(Recognize, recognized)
-    return source.prepared(0, done.model, samples)
+    source.models[0] = done.model
+    return source.prepared(0, done.model.quantized, samples)
 
 
 def prepare_profiles(
@@ -142,9 +147,8 @@ class _Source:
 
     def __init__(self, job: ModelRun, profiles: Sequence[Sizes], tell: Progress):
         self.job, self.profiles, self.tell = job, profiles, tell
-        import_extra("celosia.sw.frontend.importer.import_model", "onnx")
         tell(f"importing {job.path}", None)
-        imported = [follow(Import(job.path, each, job.fixed)) for each in profiles]
+        imported = [import_file(job.path, each, job.fixed) for each in profiles]
         tell("recognizing operators", None)
         self.models = [follow(Recognize(), model=each) for each in imported]
         self.notes: tuple[str, ...] = ()

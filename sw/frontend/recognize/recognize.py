@@ -23,7 +23,7 @@ from celosia.sw.frontend.recognize.roundings import without_roundings
 from celosia.sw.frontend.recognize.views import find_groups, find_long_views
 from celosia.sw.rewriting.engine import Fault
 
-__all__ = ["PASSES", "Recognized", "recognize", "recognized_graph"]
+__all__ = ["PASSES", "Recognized", "recognize", "recognized_graph", "recognized_loudly"]
 
 _LOG: Final = logging.getLogger("celosia")
 """Its warnings are lines on standard error, unless a program wants them elsewhere."""
@@ -95,9 +95,14 @@ def recognize(graph: FloatGraph, *, padded: bool = True) -> Recognized:
     return Recognized(graph, tuple(refusals), absorbed)
 
 
-def recognized_graph(graph: FloatGraph) -> FloatGraph:
-    """The graph behind all passes; where one is left out is a warning."""
+def recognized_loudly(graph: FloatGraph) -> Recognized:
+    """What `recognize` makes of a graph; where a pass is left out is a warning."""
     found = recognize(graph)
     for fault in found.faults:
         _LOG.warning("celosia: %s", fault)
-    return found.graph
+    return found
+
+
+def recognized_graph(graph: FloatGraph) -> FloatGraph:
+    """The graph of `recognized_loudly`."""
+    return recognized_loudly(graph).graph

@@ -25,6 +25,7 @@ from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.frontend.nn.random_inputs import random_inputs
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.models.cases import attention_case
+from celosia.sw.models.steps import Model
 from celosia.sw.quantize.graphs.quantized import run_model
 from celosia.sw.quantize.graphs.sketch import sketch
 from tests.support.plain_models import save_perceptron
@@ -88,24 +89,25 @@ def test_search_folds_adapters_that_greedy_leaves(costs):
 
 @pytest.mark.parametrize(("make", "tokens"), [(packed_classifier, 6), (twins, 3)])
 def test_a_rewritten_model_is_as_near_to_its_float_graph(make, tokens, costs):
-    graph = recognize(make(replace(SIZES, tokens=tokens))).graph
-    samples = [random_inputs(graph, [], seed) for seed in range(3)]
-    found = optimize_model(graph, samples, costs)
+    model = Model.of(recognize(make(replace(SIZES, tokens=tokens))))
+    samples = [random_inputs(model.recognized.graph, [], seed) for seed in range(3)]
+    found = optimize_model(model, samples, costs)
     assert found.steps
-    outputs = run_model(found.model, samples[0]).outputs
-    expected = run_model(optimize_model(graph, samples, costs, way="greedy").model, samples[0])
+    outputs = run_model(found.model.quantized, samples[0]).outputs
+    greedy = optimize_model(model, samples, costs, way="greedy").model.quantized
+    expected = run_model(greedy, samples[0])
     for name, value in outputs.items():
         assert np.abs(value - expected.outputs[name]).max() <= 0.2 * np.abs(value).max()
 
 
 def test_a_rewritten_model_is_clipped_as_it_is_asked_for(costs):
     """Its formats are those of the graph that was found, by the same criterion."""
-    graph = recognize(twins(replace(SIZES, tokens=3))).graph
-    samples = [random_inputs(graph, [], seed) for seed in range(3)]
+    model = Model.of(recognize(twins(replace(SIZES, tokens=3))))
+    samples = [random_inputs(model.recognized.graph, [], seed) for seed in range(3)]
     usual, again, other = (
-        [each.graph.tensors for each in found.model.segments]
+        [each.graph.tensors for each in found.model.quantized.segments]
         for clip in ("error", "error", "minmax")
-        for found in [optimize_model(graph, samples, costs, way="greedy", clip=clip)]
+        for found in [optimize_model(model, samples, costs, way="greedy", clip=clip)]
     )
     assert usual == again != other
 

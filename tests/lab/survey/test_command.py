@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from celosia.lab.survey.parts.read import read_survey
+from celosia.lab.survey.parts.text import COMMITTED
+from celosia.sim.reporting.run_file import read_report
 from celosia.sim.support.problems import InputError
 from tests.support.command_line import invoke, refused, right
 from tests.support.documents import validate
@@ -97,13 +98,21 @@ def test_a_file_is_no_folder(tmp_path):
     [
         ("{", "not JSON"),
         ("[" * 100_000, "not JSON"),
-        ("[]", "schema None is not 'celosia.survey/1'"),
-        ('{"schema": "celosia.run/1"}', "schema 'celosia.run/1' is not"),
-        ('{"schema": "celosia.survey/1", "items": [1]}', "items are not those of a survey"),
-        ('{"schema": "celosia.survey/1"}', "items are not those of a survey"),
+        ("[]", "not a survey's report: its schema is None, not 'celosia.survey/1'"),
+        ('{"schema": "celosia.run/1"}', "not a survey's report: its schema is 'celosia.run/1'"),
+        ('{"schema": "celosia.survey/1", "items": [1]}', "is a required property"),
+        ('{"schema": "celosia.survey/1", "items": 1}', "is a required property"),
     ],
 )
 def test_what_is_no_survey(tmp_path, text, message):
     (tmp_path / "survey.json").write_text(text)
     with pytest.raises(InputError, match=message):
-        read_survey(tmp_path / "survey.json")
+        read_report(str(tmp_path / "survey.json"), "survey")
+
+
+def test_a_value_of_a_survey_that_is_no_number_is_named(tmp_path):
+    document = json.loads((ROOT / COMMITTED).read_text())
+    document["items"][0]["values"][1]["ours"] = "many"
+    (tmp_path / "survey.json").write_text(json.dumps(document))
+    with pytest.raises(InputError, match=r"items\[0\]\.values\[1\]\.ours: 'many' is not of type"):
+        read_report(str(tmp_path / "survey.json"), "survey")

@@ -10,7 +10,7 @@ from celosia.lab.sweep.words import options_of
 from celosia.lab.tune.search import SearchPlan, search, trials_until
 from celosia.lab.tune.spaces.plan_space import PlanSpace
 from celosia.lab.tune.trial import Found, Trial, try_plan
-from celosia.lab.tune.tuning_log import DEFAULT, open_log
+from celosia.lab.tune.tuning_log import DEFAULT, Entry, open_log
 from celosia.lab.tune.work import product_space
 from celosia.sim.devices.devices import open_device
 from celosia.sim.support import cluster
@@ -48,15 +48,15 @@ def test_a_search_goes_on_where_it_was(tmp_path, strategy):
     pytest.importorskip("optuna")
     path = tmp_path / "log"
     before = tried(path, strategy, 5)
-    assert [entry["trial"] for entry in before] == [0, 1, 2, 3, 4]
+    assert [entry.trial for entry in before] == [0, 1, 2, 3, 4]
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(line for line in lines if '"trial": 2' not in line))
     after = tried(path, strategy, 12)
-    assert [entry["trial"] for entry in after] == list(range(12))
+    assert [entry.trial for entry in after] == list(range(12))
     assert after[:2] == before[:2]
     if strategy == "exhaustive":
         assert after[2] == before[2]
-        assert [entry["chosen"] for entry in after] == [
+        assert [entry.chosen for entry in after] == [
             plan for plan, _ in zip(SPACE.all(), range(12), strict=False)
         ]
     assert path.read_text().count(DEFAULT) == 1
@@ -66,7 +66,7 @@ def test_a_search_goes_on_where_it_was(tmp_path, strategy):
 def test_a_search_that_goes_on_does_not_propose_again_what_it_began_with(tmp_path, strategy):
     pytest.importorskip("optuna")
     tried(tmp_path / "log", strategy, 8)
-    chosen = [entry["chosen"] for entry in tried(tmp_path / "log", strategy, 16)]
+    chosen = [entry.chosen for entry in tried(tmp_path / "log", strategy, 16)]
     assert chosen[8:] != chosen[:8]
     again = [each for each in chosen[8:] if each in chosen[:8]]
     assert len(again) <= 2  # By chance: the space has few plans.
@@ -79,7 +79,7 @@ def test_another_seed_is_another_search(tmp_path):
         plan = SearchPlan(space=SPACE, first=FIRST, strategy="random", trials=6, seed=seed)
         with open_log(tmp_path / f"log-{len([*tmp_path.iterdir()])}", "k", "model", SPACE) as log:
             search(plan, log, THREADS, silent, fake)
-            return [entry["chosen"] for entry in log.of("random")]
+            return [entry.chosen for entry in log.of("random")]
 
     assert proposed(0) == proposed(0) != proposed(1)
 
@@ -87,9 +87,7 @@ def test_another_seed_is_another_search(tmp_path):
 def test_tpe_learns_what_random_does_not(tmp_path):
     pytest.importorskip("optuna")
     found = {s: tried(tmp_path / s, s, 60) for s in ("random", "tpe")}
-    late = {
-        s: [e for e in entries[30:] if e.get("cycles", 999) < 200] for s, entries in found.items()
-    }
+    late = {s: [e for e in entries[30:] if (e.cycles or 999) < 200] for s, entries in found.items()}
     assert len(late["tpe"]) > len(late["random"])
 
 
@@ -99,8 +97,8 @@ def test_a_search_begins_where_the_space_says(tmp_path, monkeypatch, strategy):
     start = {name: values[-1] for name, values in SPACE.choices.items()}
     monkeypatch.setattr(type(SPACE), "start", start)
     first, second, *_ = tried(tmp_path / "log", strategy, 3)
-    assert first["chosen"] == start
-    assert second["chosen"] != start
+    assert first.chosen == start
+    assert second.chosen != start
 
 
 def test_a_space_of_which_nothing_is_legal_is_a_message(tmp_path, monkeypatch):
@@ -136,7 +134,8 @@ def test_a_scheduler_that_is_not_there_leaves_no_log(tmp_path, monkeypatch):
 
 
 def test_trials_until_one_is_near_the_best():
-    entries = [{"cycles": 200}, {"refused": "x"}, {"cycles": 101}, {"cycles": 100}]
+    tried = [{"cycles": 200}, {"refused": "x"}, {"cycles": 101}, {"cycles": 100}]
+    entries = [Entry(strategy="tpe", trial=n, chosen={}, **each) for n, each in enumerate(tried)]
     assert trials_until(entries, 100) == 3
     assert trials_until(entries, 99) is None
 

@@ -1,6 +1,7 @@
 """Logs of searches for plans: what is in one, which are refused, and the best plan of one."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ KEY = tuning_key(SPACE.graph, CONFIG, TIMING)
 def entry(number: int, strategy: str = "exhaustive", **found) -> Entry:
     """A trial of the plan with this number, or of the compiler's own."""
     chosen = {} if strategy == DEFAULT else next(SPACE.all(number))
-    return {"strategy": strategy, "trial": number, "chosen": chosen, **found}
+    return Entry(strategy=strategy, trial=number, chosen=chosen, **found)
 
 
 def logged(path: Path, trials: int, key: str = "k") -> None:
@@ -55,7 +56,7 @@ def test_a_log_keeps_the_trials_of_each_strategy_in_order(tmp_path):
         again.add(entry(1, "tpe"))
     head, *lines = map(json.loads, path.read_text().splitlines())
     assert head == {"schema": "celosia.tune/1", "key": "k", "oracle": "model"}
-    assert lines[-1] == entry(1, "tpe")
+    assert lines[-1] == entry(1, "tpe").document()
     assert len(lines) == 5
 
 
@@ -80,9 +81,9 @@ def test_the_best_plan_is_that_of_the_fewest_cycles(tmp_path):
     assert best_of(path) is None
     assert best_of(path, refused_one) is None
     assert best_of(path, slow, own) is None
-    assert best_of(path, slow, refused_one) == SPACE.plan(slow["chosen"])
-    assert best_of(path, slow, own, fast) == SPACE.plan(fast["chosen"])
-    assert SPACE.plan(slow["chosen"]) != SPACE.plan(fast["chosen"])
+    assert best_of(path, slow, refused_one) == SPACE.plan(slow.chosen)
+    assert best_of(path, slow, own, fast) == SPACE.plan(fast.chosen)
+    assert SPACE.plan(slow.chosen) != SPACE.plan(fast.chosen)
 
 
 def legal_from(first: int) -> int:
@@ -107,11 +108,11 @@ def legal_from(first: int) -> int:
 )
 def test_a_trial_chooses_all_that_there_is_to_choose(tmp_path, changed):
     with pytest.raises(InputError, match=r"line 3: .* is no plan of this workload"):
-        best_of(tmp_path / "log", entry(0, cycles=4), entry(0, cycles=5) | changed)
+        best_of(tmp_path / "log", entry(0, cycles=4), replace(entry(0, cycles=5), **changed))
 
 
 def test_the_compilers_own_plan_chooses_nothing_that_is_looked_at(tmp_path):
-    assert best_of(tmp_path / "log", entry(0, DEFAULT, cycles=1) | {"chosen": {"x": 1}}) is None
+    assert best_of(tmp_path / "log", replace(entry(0, DEFAULT, cycles=1), chosen={"x": 1})) is None
 
 
 def test_a_log_of_something_else_is_refused_and_stays(tmp_path):

@@ -3,22 +3,20 @@
 import json
 from pathlib import Path
 
-import jsonschema
 import pytest
 
 from celosia.lab.survey.parts import text
-from celosia.lab.survey.parts.read import read_survey
 from celosia.lab.survey.parts.text import COMMITTED, fill
-from celosia.lab.survey.survey import study_ids
+from celosia.lab.survey.parts.values import Item, Scope, Value
+from celosia.lab.survey.survey import Survey, study_ids
+from celosia.sim.reporting.run_file import read_report
 from celosia.sim.support.problems import InputError
 
 ROOT = Path(__file__).parents[4]
-SCHEMA = json.loads((ROOT / "docs" / "report.schema.json").read_text())
 
 
 def test_the_committed_survey_is_one():
-    document = read_survey(ROOT / COMMITTED)
-    jsonschema.validate(document, SCHEMA)
+    document = read_report(str(ROOT / COMMITTED), "survey")
     assert [item["id"] for item in document["items"]] == list(study_ids())
 
 
@@ -36,10 +34,10 @@ def test_lines_are_wrapped_again(tmp_path, monkeypatch):
     template = tmp_path / "text.md"
     template.write_text("# Head\n\nOne\n{{tab3: n}}. two.\n\n1. A\n   b\n2. " + 40 * "word " + "\n")
     monkeypatch.setattr(text, "_TEXT", template)
-    values = [{"name": "n", "ours": 3, "paper": None}]
-    document = {"schema": "celosia.survey/1", "items": [{"id": "tab3", "values": values}]}
+    value = Value(name="n", ours=3, kind="arithmetic")
+    found = Survey((Item(id="tab3", title="", where="", values=(value,)),), Scope())
     (tmp_path / "benchmarks").mkdir()
-    (tmp_path / COMMITTED).write_text(json.dumps(document))
+    (tmp_path / COMMITTED).write_text(json.dumps(found.document()))
     lines = text.survey_text(tmp_path).splitlines()
     assert lines[:6] == ["# Head", "", "One 3. two.", "", "1. A b", "2. " + "word " * 22 + "word"]
     assert lines[6].startswith("   word")

@@ -9,7 +9,7 @@ from celosia.isa.presets import PRESETS
 from celosia.lab.branches.plans import BEST, best_stages, staged_plan
 from celosia.lab.branches.search import STRATEGIES
 from celosia.lab.tune.spaces.plan_space import PlanSpace
-from celosia.lab.tune.tuning_log import open_log, tuning_key
+from celosia.lab.tune.tuning_log import Entry, open_log, tuning_key
 from celosia.sim.run.options.given_plans import GivenPlan
 from celosia.sim.support.problems import InputError
 from celosia.sw.ir.matmul import MatMul
@@ -123,7 +123,7 @@ def test_a_log_has_the_plan_of_its_fastest_trial(tmp_path):
     path = tmp_path / "log"
     chosen = first_legal(graph)
     with open_log(path, tuning_key(graph, TINY, TIMING), "model", space) as log:
-        log.add({"strategy": "random", "trial": 0, "chosen": chosen, "cycles": 5})
+        log.add(Entry(strategy="random", trial=0, chosen=chosen, cycles=5))
     given = GivenPlan(tuned=str(path))
     assert given.of([graph], TINY, TIMING) == (space.plan(chosen),)
     other = graph_of("another", MatMul(m=9, k=10, n=12))

@@ -13,7 +13,7 @@ from celosia.sw.frontend.recognize import recognize as recognize_module
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.quantize.units.find_units import find_units
 from tests.support.onnx_runtime import run_session, runtime_session
-from tests.support.quantized_exports import inputs, recognized
+from tests.support.quantized_exports import imported, inputs, recognized
 from tests.sw.frontend.importer.models import model
 
 RANDOM = np.random.default_rng(0)
@@ -92,7 +92,7 @@ def test_a_product_is_one_if_all_that_is_part_of_it_is(same_bias):
 def test_masks_of_layers_are_computed_once(name, count, monkeypatch):
     merged, given = recognized(name), inputs(name, 0)
     monkeypatch.setattr(recognize_module, "merge_twins", lambda graph: (graph, {}))
-    graph = recognized.__wrapped__(name)
+    graph = imported.__wrapped__(name).recognized.graph
     assert len(graph.nodes) - len(merged.nodes) == count
     for key, value in interpret(graph, given).items():
         assert np.array_equal(interpret(merged, given)[key], value)

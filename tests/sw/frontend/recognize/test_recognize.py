@@ -1,40 +1,27 @@
 """Real forms of transformers become the same few operators, and compute the same."""
 
 from collections import Counter
-from functools import cache
 
 import numpy as np
 import pytest
 
 from celosia.lab.exports.catalog import EXPORTS
 from celosia.lab.exports.writing.size import SMALL
-from celosia.sw.frontend.importer.import_model import import_model
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.frontend.recognize.masks import mask_form
 from celosia.sw.frontend.recognize.reader import Reader
-from celosia.sw.frontend.recognize.recognize import PASSES, recognize, recognized_graph
+from celosia.sw.frontend.recognize.recognize import PASSES, recognized_graph
+from tests.support import quantized_exports as known
 
 BATCH, TOKENS = 2, 12
-SIZES = {"batch": BATCH, "sequence": TOKENS, "encoder_sequence": 3 * TOKENS // 4}
 LAYERS = SMALL.layers
 
 
-@cache
-def imported(name, folder):
-    model = EXPORTS[name].build(SMALL)
-    path = folder / f"{name}.onnx"
-    path.write_bytes(model.SerializeToString())
-    shapes = (value.type.tensor_type.shape.dim for value in model.graph.input)
-    opened = {size.dim_param for shape in shapes for size in shape}
-    graph = import_model(path, {key: SIZES[key] for key in opened & SIZES.keys()}).graph
-    return graph, recognize(graph)
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("exports")
+def imported(name):
+    model = known.imported(name, BATCH, TOKENS)
+    return model.imported.graph, model.recognized
 
 
 def operators(graph):
@@ -42,8 +29,8 @@ def operators(graph):
 
 
 @pytest.mark.parametrize("name", EXPORTS)
-def test_a_recognized_graph_computes_what_the_imported_one_does(name, folder):
-    graph, done = imported(name, folder)
+def test_a_recognized_graph_computes_what_the_imported_one_does(name):
+    graph, done = imported(name)
     inputs = EXPORTS[name].inputs(SMALL, 1, batch=BATCH, tokens=TOKENS)
     inputs = {key: value for key, value in inputs.items() if key in graph.inputs}
     expected = interpret(graph, inputs)
@@ -52,8 +39,8 @@ def test_a_recognized_graph_computes_what_the_imported_one_does(name, folder):
 
 
 @pytest.mark.parametrize("name", EXPORTS)
-def test_every_attention_norm_and_activation_is_one_operator(name, folder):
-    _, done = imported(name, folder)
+def test_every_attention_norm_and_activation_is_one_operator(name):
+    _, done = imported(name)
     found = operators(done.graph)
     cross = 2 if name == "bart-decoder" else 1
     assert found["attention"] == cross * LAYERS
@@ -63,11 +50,11 @@ def test_every_attention_norm_and_activation_is_one_operator(name, folder):
     assert not {"softmax", "sqrt", "erf", "tanh", "sigmoid", "exp"} & {*found}
 
 
-def test_all_forms_of_bert_become_the_same_operators(folder):
-    expected = operators(imported("bert-13", folder)[1].graph)
+def test_all_forms_of_bert_become_the_same_operators():
+    expected = operators(imported("bert-13")[1].graph)
     for name in EXPORTS:
         if name.startswith("bert-") and "boolean" not in name and "fused" not in name:
-            assert operators(imported(name, folder)[1].graph) == expected, name
+            assert operators(imported(name)[1].graph) == expected, name
 
 
 @pytest.mark.parametrize(
@@ -85,8 +72,8 @@ def test_all_forms_of_bert_become_the_same_operators(folder):
         ("bart-decoder", {(False, False, True, 1), (True, False, False, 1)}),
     ],
 )
-def test_masks_are_what_they_are_meant_to_be(name, forms, folder):
-    reader = Reader(imported(name, folder)[1].graph)
+def test_masks_are_what_they_are_meant_to_be(name, forms):
+    reader = Reader(imported(name)[1].graph)
     found = set()
     for node in reader.graph.nodes:
         if node.op == "attention":
@@ -97,19 +84,19 @@ def test_masks_are_what_they_are_meant_to_be(name, forms, folder):
     assert found == forms
 
 
-def test_queries_and_keys_of_llama_are_rotated(folder):
-    assert operators(imported("llama", folder)[1].graph)["rotate"] == 2 * LAYERS
+def test_queries_and_keys_of_llama_are_rotated():
+    assert operators(imported("llama")[1].graph)["rotate"] == 2 * LAYERS
 
 
-def test_no_convolution_stays_one(folder):
+def test_no_convolution_stays_one():
     """Not that of 32 groups, either: two products of 16 filters each."""
-    _, done = imported("hybrid", folder)
+    _, done = imported("hybrid")
     assert operators(done.graph)["conv"] == 0
     assert not done.refusals
 
 
-def test_what_is_absorbed_names_the_node_that_stands_for_it(folder):
-    _, done = imported("bert-13", folder)
+def test_what_is_absorbed_names_the_node_that_stands_for_it():
+    _, done = imported("bert-13")
     scores = "/encoder/layer.0/attention/self/MatMul"
     context = "/encoder/layer.0/attention/self/MatMul_1"
     names = {node.origin for node in done.graph.nodes}

@@ -7,26 +7,20 @@ import pytest
 
 from celosia.lab.exports.catalog import EXPORTS
 from celosia.lab.exports.writing.size import SMALL
-from celosia.sw.frontend.importer.import_model import import_model
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.operators.operator import TensorType
-from celosia.sw.frontend.recognize.recognize import Recognized, recognize
+from celosia.sw.frontend.recognize.recognize import Recognized
 from celosia.sw.quantize.units.find_units import find_units
 from celosia.sw.quantize.units.placement import Where, place
+from tests.support.quantized_exports import imported
 
-SIZES = {"batch": 1, "sequence": 12, "encoder_sequence": 9}
 WIDTH = 8
 ONES = np.ones(WIDTH, np.float32)
 
 
-def placement(name, folder):
-    model = EXPORTS[name].build(SMALL)
-    path = folder / "model.onnx"
-    path.write_bytes(model.SerializeToString())
-    shapes = (value.type.tensor_type.shape.dim for value in model.graph.input)
-    opened = {size.dim_param for shape in shapes for size in shape}
-    graph = import_model(path, {key: SIZES[key] for key in opened & SIZES.keys()}).graph
-    recognized = recognize(graph)
+def placement(name):
+    model = imported(name, batch=1, tokens=12)
+    graph, recognized = model.imported.graph, model.recognized
     placed = place(graph, recognized, find_units(recognized.graph))
     assert placed.macs == sum(graph.macs().values())
     return placed
@@ -58,18 +52,18 @@ class Graph(GraphBuilder):
 
 
 @pytest.mark.parametrize("name", EXPORTS)
-def test_a_transformer_is_on_the_accelerator(name, tmp_path):
-    assert placement(name, tmp_path).accelerator_mac_share > 0.99
+def test_a_transformer_is_on_the_accelerator(name):
+    assert placement(name).accelerator_mac_share > 0.99
 
 
-def test_a_convolution_of_narrow_groups_is_the_accelerator_s(tmp_path):
-    placed = placement("hybrid", tmp_path)
+def test_a_convolution_of_narrow_groups_is_the_accelerator_s():
+    placed = placement("hybrid")
     convolutions = [node for node in placed.nodes if "(Conv)" in node.origin]
     assert Counter(node.where for node in convolutions) == {Where.ACCELERATOR: 4}
 
 
-def test_both_products_of_attention_stand_in_the_table(tmp_path):
-    nodes = {node.origin: node for node in placement("bert-13", tmp_path).nodes}
+def test_both_products_of_attention_stand_in_the_table():
+    nodes = {node.origin: node for node in placement("bert-13").nodes}
     module = "/encoder/layer.0/attention/self"
     scores, softmax = (
         nodes[f"{module}/{name}"] for name in ("MatMul (MatMul)", "Softmax (Softmax)")
@@ -79,8 +73,8 @@ def test_both_products_of_attention_stand_in_the_table(tmp_path):
     assert scores.reason == softmax.reason == f"part of {module}/MatMul_1 (MatMul)"
 
 
-def test_embeddings_that_are_scaled_are_the_host_s(tmp_path):
-    nodes = {node.origin: node for node in placement("bart-decoder", tmp_path).nodes}
+def test_embeddings_that_are_scaled_are_the_host_s():
+    nodes = {node.origin: node for node in placement("bart-decoder").nodes}
     for name in ("/decoder/embed_tokens/Mul (Mul)", "/decoder/Add_4 (Add)"):
         assert nodes[name].where == Where.HOST
         reason = "it is behind a gather of the host: it looks up rows of a table"
