@@ -248,6 +248,22 @@ def test_extremes_of_products():
     run(4, steps)
 
 
+def test_a_sum_saturates_from_the_first_number_that_is_none_of_int16():
+    kept = np.array([1, -1, 0, 16384])
+    steps: list[Step | None] = [Step(Mode.KEEP, kept)]
+    ends = {
+        (32767, -32768, 32767, 16384): (32767, -32768, 32767, 32767),
+        (32766, -32767, -32768, 16383): (32767, -32768, -32768, 32767),
+        (32765, -32766, 0, -32768): (32766, -32767, 0, -16384),
+    }
+    for elements, due in ends.items():
+        for counted in (False, True):
+            step = Step(Mode.ADD, np.array(elements), counted=counted)
+            step.due = np.array(due)
+            steps.append(step)
+    run(4, steps)
+
+
 def column_pairs(*rows: np.ndarray) -> list[tuple[np.ndarray, ...]]:
     """The columns of `rows` two by two; an odd row loses its last one."""
     even = len(rows[0]) // 2 * 2

@@ -157,7 +157,8 @@ def test_wrong_arguments_of_mutate(tmp_path, monkeypatch):
     refused("--package nonsense", "mutate", "--package", "nonsense")
     refused("none of these faults", "mutate", "lib_queue", "--package", "sw")
     refused("only --generate", "mutate", "lib_queue", "--json", "x.json")
-    refused("--executor here: write local:N", "mutate", "lib_queue", "--executor", "here")
+    # Before anything else is looked at.
+    refused("--executor here: write local:N", "mutate", "nonsense", "--executor", "here")
 
 
 TESTS = """

@@ -7,6 +7,7 @@ import pytest
 
 from celosia.sim.profile.instructions import UNITS, owners_between, unit_operations
 from celosia.sim.profile.log import NEVER
+from celosia.sim.profile.profile import Profile
 from celosia.sim.profile.resources import RESOURCES
 from celosia.sim.run.options.options import RunOptions, Target, Watching
 from celosia.sim.run.workload.run import run_workload
@@ -93,3 +94,17 @@ def test_both_simulators_log_the_same(issue):
     assert ours is not None
     assert theirs is not None
     assert ours.document() == theirs.document()
+
+
+def test_commands_of_a_second_program_are_counted_from_its_own_first(stuck):
+    """It ran behind a product on the same device: its load behind the loop is command 3."""
+    profile = Profile.from_document(stuck["profile"])
+    for queue, prefix in KINDS.items():
+        found = [] if queue not in profile.queues else profile.queues[queue].command.tolist()
+        expected = [
+            index
+            for index, command in enumerate(profile.commands)
+            if format_command(command).startswith(prefix)
+        ]
+        assert found == expected[: len(found)]
+    assert profile.queues["load"].command[0] == 3

@@ -12,7 +12,7 @@ from celosia.sim.profile.instructions import UNITS, unit_operations
 from celosia.sim.profile.packing import unpack
 from celosia.sim.profile.profile import Profile
 from celosia.sim.reporting.page.timeline import timeline
-from celosia.sim.reporting.trace import trace, trace_file
+from celosia.sim.reporting.trace import _levels, trace, trace_file
 from celosia.sw.driver.assembly import parse_command
 
 perfetto = pytest.importorskip("perfetto.protos.perfetto.trace.perfetto_trace_pb2")
@@ -163,3 +163,14 @@ def test_a_file_is_compressed_if_its_name_says_so(profile):
     plain = trace_file(Path("run.pftrace"), profile, CONFIG)
     packed = trace_file(Path("run.pftrace.gz"), profile, CONFIG)
     assert gzip.decompress(packed) == plain
+
+
+def test_an_operation_waits_from_the_cycle_behind_that_in_which_it_entered():
+    """Two that enter in cycles 0 and 640, and begin in cycle 1,000; samples have 64 cycles."""
+    at, most = _levels(np.array([0, 640]), np.array([1000, 1000]))
+    assert [*zip(at.tolist(), most.tolist(), strict=True)] == [
+        (1, 1),
+        (640, 2),
+        (960, 0),
+        (1002, 0),
+    ]

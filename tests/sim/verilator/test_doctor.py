@@ -1,6 +1,7 @@
 """What is looked for, and what `CELOSIA_REQUIRE` makes of its absence."""
 
 import shutil
+from types import SimpleNamespace
 
 import pytest
 
@@ -106,3 +107,18 @@ def test_a_document_lists_every_tool(bare):
     document = doctor.Findings(examine()).document()
     assert [tool["name"] for tool in document["tools"]] == NAMES
     assert all(tool["found"] == (tool["detail"] is not None) for tool in document["tools"])
+
+
+@pytest.mark.parametrize(
+    "missing", [None, "cocotb", "cocotbext", "cocotbext.axi", "find_libpython"]
+)
+def test_cocotb_needs_its_models_of_axi_and_python_as_a_library(monkeypatch, missing):
+    library = SimpleNamespace(find_libpython=lambda: "libpython.so")
+    monkeypatch.setattr(doctor.util, "find_spec", lambda name: None if name == missing else name)
+    monkeypatch.setattr(doctor, "import_module", lambda _name: library)
+    monkeypatch.setattr(doctor.metadata, "version", lambda name: f"of {name}")
+    there = "cocotb of cocotb, cocotbext-axi of cocotbext-axi"
+    (tool,) = (tool for tool in TOOLS if tool.name == "cocotb")
+    assert tool.find() == (None if missing else there)
+    library.find_libpython = lambda: None
+    assert tool.find() is None

@@ -1,5 +1,7 @@
 """Programs that leave their tensors are found."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from celosia.isa.presets import resolve_config
 from celosia.sw.compiler.passes import Compress, Encode
 from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.decoding.texts import Text
+from celosia.sw.driver.program_file import parse_program
 from celosia.sw.ir.graph import Requantize, Sums, Tensor
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.passes.check_addresses import check_addresses
@@ -108,3 +111,25 @@ def test_a_command_that_is_not_legal_is_named(compiled):
     program[number] = program[number]._replace(rs2=(1 << 64) - 1)
     with pytest.raises(AssertionError, match=f"command {number}: [A-Z_]+$"):
         check_addresses(program, CONFIG, compiled.graph, compiled.addresses)
+
+
+@pytest.mark.parametrize(("last", "inside"), [(12, True), (16, False), (8, False)])
+def test_rows_may_go_backwards(last, inside):
+    """A stride of 2^64 - 4 is one of -4: rows begin at `last`, and the fourth one 12 before it."""
+    builder = GraphBuilder("backwards")
+    a = builder.input(Tensor("a", "int8", 4, 4))
+    out = builder.tensor(Tensor("out", "int32", 4, 4))
+    builder.matmul("y", out, a, builder.constant("w", np.eye(4, dtype=np.int8)), Sums())
+    start = 1 << 16
+    text = f"""
+    .preset tiny
+    config_ld stride={(1 << 64) - 4:#x}
+    mvin dram={start + last:#x} local=sp[0] local_cols=4 local_rows=4
+    """
+    addresses = {"a": start, "w": 1 << 17, "out": 1 << 18}
+    check = partial(check_addresses, parse_program(text).commands, CONFIG, addresses=addresses)
+    if inside:
+        check(builder.finish("out"))
+    else:
+        with pytest.raises(AssertionError, match=r"command 1: .* must not be read"):
+            check(builder.finish("out"))

@@ -86,3 +86,15 @@ def test_a_sum_is_one_after_the_other():
 def test_the_slowest_resource_is_named():
     assert Limit(compute=1, reads=2, writes=3, ramp=4).bound == "writes"
     assert Limit(compute=1, reads=2, writes=3, ramp=4).cycles == 7
+
+
+@pytest.mark.parametrize("slowest", ["compute", "reads", "writes"])
+def test_a_sum_is_as_long_as_its_parts_whatever_is_slowest(slowest):
+    """90 and 5 more, and 50 that reads take and 7 more; resources alone take 90 + 10 at most."""
+    first = Limit(**{"compute": 10, "reads": 10, "writes": 10, slowest: 90}, ramp=5)
+    second = Limit(compute=10, reads=50, writes=10, ramp=7)
+    total = total_limit([first, second])
+    assert total.cycles == 95 + 57
+    most = 140 if slowest == "reads" else 100
+    assert total.ramp == 152 - most
+    assert getattr(total, slowest) == most

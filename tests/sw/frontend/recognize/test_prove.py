@@ -5,7 +5,7 @@ import pytest
 
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.operators.operator import TensorType
-from celosia.sw.frontend.recognize.prove import difference, rows_of_all_scales
+from celosia.sw.frontend.recognize.prove import difference, or_hidden, rows_of_all_scales
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.rewrite import FLOAT, Match
 
@@ -113,3 +113,18 @@ def test_likeness_tells_views_of_operands_apart():
     flip = ("slice", {"starts": (3, 0), "sizes": (4, 4), "steps": (-1, 1)})
     assert likeness(turn) == likeness(turn)
     assert likeness(turn) != likeness(flip)
+
+
+@pytest.mark.parametrize("kind", ["float32", "bool"])
+def test_of_three_rows_one_shows_no_key_and_one_the_last_alone_of_both_ends(kind):
+    def ones(_random, kind):
+        return np.ones(kind.shape, kind.dtype)
+
+    shape = (2, 5, 4)
+    rows = or_hidden(ones)(np.random.default_rng(0), TensorType(kind, shape)).reshape(10, 4)
+    hides, shows = (-np.inf, 0) if kind == "float32" else (False, True)
+    assert (rows[[0, 3, 6, 9]] == hides).all()
+    assert (rows[[1, 4, 7], 0] == hides).all()
+    assert (rows[[1, 4, 7], -1] == shows).all()
+    assert (rows[[1, 4, 7], 1:3] == 1).all()
+    assert (rows[[2, 5, 8]] == 1).all()

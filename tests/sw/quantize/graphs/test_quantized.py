@@ -15,7 +15,7 @@ from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.ir import graph_interpret
 from celosia.sw.ir.graph import Subtract
 from celosia.sw.quantize.graphs.exact import exact
-from celosia.sw.quantize.graphs.quantized import interpreted, run_model
+from celosia.sw.quantize.graphs.quantized import check_types, interpreted, run_model
 from tests.support.quantized_exports import inputs, quantized, recognized
 from tests.support.quantized_graph import quantize_graph
 from tests.sw.frontend.importer.models import floats, imported, model
@@ -291,6 +291,33 @@ def test_samples_that_do_not_fit_or_are_not_finite_are_refused():
         quantize_graph(graph, [inputs("vit", 1), sample])
     with pytest.raises(GraphError, match=r"pixel_values: infinity in 2 of its [\d,]+ elements"):
         run_model(quantized("vit"), sample)
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted", "taken"),
+    [
+        ("int64", "int64", True),
+        ("int32", "int64", True),
+        ("int64", "int32", False),
+        ("uint8", "int64", False),
+        ("float16", "float32", True),
+        ("float64", "float32", False),
+        ("float32", "int64", False),
+        ("int64", "float32", False),
+        ("int8", "float32", False),
+        ("bool", "int64", False),
+        ("bool", "bool", True),
+    ],
+)
+def test_numbers_may_be_narrower_but_of_no_other_kind(given, wanted, taken):
+    types = {"ids": TensorType(wanted, (2, 3))}
+    if taken:
+        check_types(types, {"ids": TensorType(given, (2, 3))})
+    else:
+        with pytest.raises(GraphError, match=f"ids: this input is .*{given}.*, not {wanted}"):
+            check_types(types, {"ids": TensorType(given, (2, 3))})
+    with pytest.raises(GraphError, match="this input is"):
+        check_types(types, {"ids": TensorType(wanted, (3, 2))})
 
 
 @pytest.mark.parametrize("capped", [False, True])

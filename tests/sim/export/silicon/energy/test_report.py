@@ -90,10 +90,11 @@ def test_a_line_has_the_count_the_energy_the_share_and_the_source():
 
 
 def test_the_sum_below_the_table_is_that_of_its_lines():
-    """2.5 million products at 2 pJ are 5 uJ, 4 million bytes of the bus at 0.5 pJ are 2 uJ."""
-    entries = {"mac": Entry(2.0, "somewhere"), "bus_read_byte": Entry(0.5, "somewhere")}
-    counts = {"mac": 2_500_000, "bus_read_byte": 4_000_000}
-    said = printed(EnergyReport("run", counts, EnergyTable("t", entries)))
-    assert "5.00 │ 71.4%" in said
-    assert "2.00 │ 28.6%" in said
-    assert "7.0 uJ of what is known, by t." in said
+    """2.5 million products at 2 pJ, 4 million bytes of the bus at 0.5, a million steps at 3."""
+    picojoules = {"mac": 2.0, "bus_read_byte": 0.5, "lane_step": 3.0}
+    entries = {name: Entry(pj, "somewhere") for name, pj in picojoules.items()}
+    counts = {"mac": 2_500_000, "bus_read_byte": 4_000_000, "lane_step": 1_000_000}
+    said = printed(EnergyReport("run", counts, EnergyTable("a [small] table", entries)))
+    for line in ("5.00 │ 50.0%", "2.00 │ 20.0%", "3.00 │ 30.0%"):
+        assert line in said
+    assert "10.0 uJ of what is known, by a [small] table." in said

@@ -1,0 +1,68 @@
+"""Attention of ONNX Runtime's own: attributes that are spelled out, and what is refused."""
+
+import numpy as np
+import pytest
+
+from tests.sw.frontend.importer.microsoft.nodes import compare, model_of
+from tests.sw.frontend.importer.models import floats, imported
+
+QUERY, KEYS, VALUES = floats(1, 5, 64), floats(1, 5, 32, seed=1), floats(1, 5, 32, seed=2)
+GROUPED = [QUERY, KEYS, VALUES, None, None, np.array([4], np.int32), np.array(5, np.int32)]
+HEADS = {"num_heads": 4, "kv_num_heads": 2}
+OUTPUTS = ("y", "keys", "values")
+X, PACKED, BIAS = floats(2, 5, 8), floats(8, 24, seed=4), floats(24, seed=5)
+MASK = np.array([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]], np.int32)
+
+
+def refusal(op, inputs, outputs=("y",), **attributes) -> str:
+    proto, _ = model_of(op, inputs, outputs, **attributes)
+    (said,) = imported(proto).refused.values()
+    return said
+
+
+@pytest.mark.parametrize(
+    "attributes", [{"local_window_size": -1}, {"softcap": 0.0}, {"smooth_softmax": 0}]
+)
+def test_what_changes_nothing_may_be_spelled_out(attributes):
+    compare("GroupQueryAttention", GROUPED, OUTPUTS, **HEADS, **attributes)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("local_window_size", 4), ("softcap", 30.0), ("smooth_softmax", 1)]
+)
+def test_what_would_change_results_is_refused(name, value):
+    attributes = {**HEADS, name: value}
+    said = refusal("GroupQueryAttention", GROUPED, OUTPUTS, **attributes)
+    assert f"its attribute {name} is not supported" in said
+
+
+@pytest.mark.parametrize("scale", [None, 0.0, 0.5])
+@pytest.mark.parametrize("unidirectional", [0, 1])
+def test_a_scale_of_0_is_that_of_the_columns_of_a_head(scale, unidirectional):
+    given = {} if scale is None else {"scale": scale}
+    inputs = [X, PACKED, BIAS]
+    compare("Attention", inputs, num_heads=2, unidirectional=unidirectional, **given)
+
+
+@pytest.mark.parametrize("hidden", [None, -1.0])
+@pytest.mark.parametrize("mask", [MASK, np.array([3, 5], np.int32)], ids=["keys", "lengths"])
+def test_hidden_keys_have_what_is_added_to_them(mask, hidden):
+    """With -1, which is added, keys that are hidden keep a weight."""
+    given = {} if hidden is None else {"mask_filter_value": hidden}
+    compare("Attention", [X, PACKED, BIAS, mask], num_heads=2, **given)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "said"),
+    [
+        ({"do_rotary": 1}, "rotary embeddings inside of it"),
+        ({"qkv_hidden_sizes": [8, 8, 4]}, "are not the parts of 24 columns"),
+    ],
+)
+def test_what_attention_does_not_know_is_refused(attributes, said):
+    assert said in refusal("Attention", [X, PACKED, BIAS], num_heads=2, **attributes)
+
+
+def test_a_mask_of_another_shape_is_refused_with_it():
+    said = refusal("Attention", [X, PACKED, BIAS, np.ones((2, 4), np.int32)], num_heads=2)
+    assert "its mask has shape (2, 4) for 2 batches of 5 keys" in said
