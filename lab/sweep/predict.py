@@ -6,13 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.memory import MemoryTiming
 from celosia.sim.run.graph_run import compile_for
 from celosia.sim.run.options.options import RunOptions
 from celosia.sim.support.progress import silent
 from celosia.sw.compiler.compiled import CompiledGraph
+from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.program import Load, LoadParameters, Store
 
-__all__ = ["Predicted", "predict_workload"]
+__all__ = ["Predicted", "predict_graphs", "predict_workload"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,9 +32,15 @@ def predict_workload(options: RunOptions, config: AcceleratorConfig) -> Predicte
     Programs are compiled as they are for a run; the timeline has the cycles, bytes are exact.
     Raises `InputError` for what cannot be run.
     """
-    timing = options.target.timing
+    return predict_graphs(options.job(silent).graphs, config, options.target.timing)
+
+
+def predict_graphs(
+    graphs: Iterable[Graph], config: AcceleratorConfig, timing: MemoryTiming
+) -> Predicted:
+    """The same of integer graphs that run one after the other."""
     cycles = read = written = 0
-    for graph in options.job(silent).graphs:
+    for graph in graphs:
         compiled = compile_for(graph, config, timing)
         cycles += compiled.expected(timing).cycles
         read += _bytes(compiled, (Load, LoadParameters))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from celosia.isa.foreign_file import open_foreign, parse_json
 from celosia.lab.training.recipe import Recipe
 from celosia.sw.reference.language.errors import LanguageError
+from celosia.sw.reference.language.shape_document import shape_document
 
 __all__ = ["Checkpoint", "CheckpointError", "load_checkpoint", "save_checkpoint"]
 
@@ -84,9 +85,9 @@ def _check(path: Path, found: Any, own: dict[str, Any], steps: int) -> None:
 
 def _training(recipe: Recipe, tokens: NDArray[np.uint16]) -> dict[str, Any]:
     """Numbers that tell one training from another."""
-    numbers = asdict(recipe)
+    numbers = {name: value for name, value in asdict(recipe).items() if name != "shape"}
     return {
-        **numbers.pop("shape"),
+        **shape_document(recipe.shape),
         "total": numbers.pop("steps"),
         "falls_from": recipe.falls_from,
         **numbers,

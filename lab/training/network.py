@@ -13,7 +13,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from celosia.sw.reference.language.shape import LlamaShape, rotary_frequencies, tensor_shapes
+from celosia.sw.reference.language.shape import (
+    LayerShape,
+    LlamaShape,
+    rotary_frequencies,
+    tensor_shapes,
+)
 
 __all__ = ["Parameters", "initial_parameters", "logits", "loss"]
 
@@ -34,7 +39,7 @@ def initial_parameters(shape: LlamaShape, seed: int) -> Parameters:
             continue
         spread = _SPREAD if name == "embedding" else size[0] ** -0.5
         if name.endswith((".output", ".down")):
-            spread /= (2 * shape.layers) ** 0.5
+            spread /= (2 * len(shape.layers)) ** 0.5
         values = random.standard_normal(size, np.float32) * np.float32(spread)
         parameters[name] = jnp.asarray(values)
     return parameters
@@ -60,7 +65,7 @@ def logits(
     key: jax.Array | None = None,
 ) -> jax.Array:
     """The logits (batch x length x vocabulary) of what follows each of `tokens`."""
-    keys = iter(jax.random.split(key, 2 * shape.layers + 1) if key is not None else ())
+    keys = iter(jax.random.split(key, 2 * len(shape.layers) + 1) if key is not None else ())
 
     def dropped(x: jax.Array) -> jax.Array:
         if key is None or not dropout:
@@ -68,15 +73,14 @@ def logits(
         kept = jax.random.bernoulli(next(keys), 1 - dropout, x.shape)
         return jnp.where(kept, x / (1 - dropout), 0)
 
-    turns = _turns(shape, tokens.shape[1])
     x = dropped(parameters["embedding"][tokens])
-    for index in range(shape.layers):
+    for index, sizes in enumerate(shape.layers):
         layer = {
             name.removeprefix(f"{index}."): value
             for name, value in parameters.items()
             if name.startswith(f"{index}.")
         }
-        x = x + dropped(_attention(layer, shape, _normalized(x, layer["attention_norm"]), turns))
+        x = x + dropped(_attention(layer, sizes, _normalized(x, layer["attention_norm"])))
         x = x + dropped(_feed_forward(layer, _normalized(x, layer["norm"])))
     return _normalized(x, parameters["norm"]) @ parameters["embedding"].T
 
@@ -85,9 +89,9 @@ def _normalized(x: jax.Array, gamma: jax.Array) -> jax.Array:
     return x * jax.lax.rsqrt(jnp.square(x).mean(-1, keepdims=True) + LlamaShape.EPSILON) * gamma
 
 
-def _turns(shape: LlamaShape, length: int) -> tuple[jax.Array, jax.Array]:
-    """Cosines and sines (length x half a head) of the rotary embedding."""
-    angles = np.arange(length)[:, None] * rotary_frequencies(shape.head_width)
+def _turns(width: int, length: int) -> tuple[jax.Array, jax.Array]:
+    """Cosines and sines (length x half a head) of the rotary embedding of heads so wide."""
+    angles = np.arange(length)[:, None] * rotary_frequencies(width)
     return jnp.asarray(np.cos(angles), jnp.float32), jnp.asarray(np.sin(angles), jnp.float32)
 
 
@@ -98,11 +102,10 @@ def _rotated(x: jax.Array, turns: tuple[jax.Array, jax.Array]) -> jax.Array:
     return jnp.concatenate([low * cosines - high * sines, high * cosines + low * sines], axis=-1)
 
 
-def _attention(
-    layer: Parameters, shape: LlamaShape, x: jax.Array, turns: tuple[jax.Array, jax.Array]
-) -> jax.Array:
+def _attention(layer: Parameters, sizes: LayerShape, x: jax.Array) -> jax.Array:
     batch, length, _ = x.shape
-    heads, groups, width = shape.heads, shape.key_heads, shape.head_width
+    heads, groups, width = sizes.heads, sizes.key_heads, sizes.head_width
+    turns = _turns(width, length)
     q = _rotated((x @ layer["query"]).reshape(batch, length, heads, width), turns)
     k = _rotated((x @ layer["key"]).reshape(batch, length, groups, width), turns)
     v = (x @ layer["value"]).reshape(batch, length, groups, width)

@@ -49,7 +49,8 @@ def _job(
     (segment,) = step.model.segments
     random = np.random.default_rng(seed + 1)
     inputs: dict[str, Array] = {
-        cache: int8_matrix(random, layout.rows, shape.cache_width) for cache in segment.caches
+        cache: int8_matrix(random, layout.rows, segment.graph.tensors[cache].cols)
+        for cache in segment.caches
     }
     inputs |= step.tables(segment, texts)
     tokens = sum(text.rows for text in texts)
@@ -69,7 +70,7 @@ def step_bytes(shape: DecoderShape, texts: Sequence[Text]) -> int:
 
 def cache_bytes(shape: DecoderShape, texts: Sequence[Text]) -> int:
     """Bytes of keys and values of all tokens of `texts`, in all layers."""
-    return 2 * shape.layers * shape.cache_width * sum(text.keys for text in texts)
+    return shape.cache_width * sum(text.keys for text in texts)
 
 
 def _shape(name: str, model: str | None, layers: int | None) -> DecoderShape:
@@ -79,7 +80,14 @@ def _shape(name: str, model: str | None, layers: int | None) -> DecoderShape:
         near = did_you_mean(model, DECODERS)
         raise InputError(f"--model {model}: there are {', '.join(DECODERS)}{near}")
     shape = DECODERS[model]
-    return shape if layers is None else shape.with_layers(layers)
+    if layers is None:
+        return shape
+    if (weights := layers * shape.with_layers(1).layer_weights) > MAX_MEMORY_BYTES:
+        raise InputError(
+            f"--layers {layers}: {weights:,} bytes of weights are more than the "
+            f"{MAX_MEMORY_BYTES:,} of the largest memory"
+        )
+    return shape.with_layers(layers)
 
 
 def _texts(name: str, options: DecoderLayer) -> list[Text]:
@@ -109,10 +117,10 @@ def _context(part: str, whole: str) -> int:
 
 
 def _check_memory(shape: DecoderShape, texts: Sequence[Text], capacity: int) -> None:
-    caches = 2 * shape.layers * shape.cache_width * CacheLayout(len(texts), capacity).rows
+    caches = shape.cache_width * CacheLayout(len(texts), capacity).rows
     needed = shape.weights + caches
     if needed > MAX_MEMORY_BYTES:
         raise InputError(
-            f"--layers {shape.layers}, texts: {len(texts)}: {needed:,} bytes of weights and caches "
-            f"are more than the {MAX_MEMORY_BYTES:,} of the largest memory"
+            f"--layers {len(shape.layers)}, texts: {len(texts)}: {needed:,} bytes of weights "
+            f"and caches are more than the {MAX_MEMORY_BYTES:,} of the largest memory"
         )

@@ -24,12 +24,9 @@ def llama_float_graph(weights: LlamaWeights, length: int) -> FloatGraph:
     sizes = weights.shape
     shape = DecoderShape(
         form="llama",
-        layers=sizes.layers,
         width=sizes.width,
-        heads=sizes.heads,
-        key_heads=sizes.key_heads,
-        hidden=sizes.hidden,
         vocabulary=sizes.vocabulary,
+        layers=sizes.layers,
     )
     decoder = _Decoder(shape, lambda name, _: weights[name], length, sizes.EPSILON)
     tokens = decoder.builder.input("input_ids", TensorType("int64", (1, length)))
@@ -62,14 +59,22 @@ class _Decoder:
         self.shape, self.tensors, self.length = shape, tensors, length
         self.epsilon, self.llama = float(epsilon), shape.form == "llama"
         self.builder = GraphBuilder(f"decoder {shape}")
+        self.angles: dict[int, str] = {}
         if self.llama:
-            angles = np.arange(length)[:, np.newaxis] * rotary_frequencies(shape.head_width)
-            table = np.concatenate([np.cos(angles), np.sin(angles)], axis=1)
-            self.angles = self.builder.constant(table.astype(np.float32), "angles")
+            for layer in shape.layers:
+                if layer.head_width not in self.angles:
+                    self.angles[layer.head_width] = self.turns(layer.head_width)
+
+    def turns(self, width: int) -> str:
+        """The table of rotary angles of heads so wide: a row for each token, cosines first."""
+        angles = np.arange(self.length)[:, np.newaxis] * rotary_frequencies(width)
+        table = np.concatenate([np.cos(angles), np.sin(angles)], axis=1)
+        name = f"angles.{width}" if self.angles else "angles"
+        return self.builder.constant(table.astype(np.float32), name)
 
     def finish(self, x: str, vocabulary: Floats | None) -> FloatGraph:
         """All layers, and with a matrix of the `vocabulary` the logits."""
-        for index in range(self.shape.layers):
+        for index in range(len(self.shape.layers)):
             x = self.layer(index, x)
         if vocabulary is None:
             return self.builder.finish({"sum": x})
@@ -109,30 +114,30 @@ class _Decoder:
         with self.builder.origin(name):
             return self.builder.op("add", product, stream, name=total)
 
-    def curve(self, x: str, name: str, op: str, out: str, **how: Attribute) -> str:
-        """A curve of a product."""
-        product = self.linear(x, name, self.shape.hidden)
+    def curve(self, x: str, name: str, cols: int, op: str, out: str, **how: Attribute) -> str:
+        """A curve of a product of so many columns."""
+        product = self.linear(x, name, cols)
         with self.builder.origin(name):
             return self.builder.op(op, product, name=out, **how)
 
     def hidden(self, index: int, x: str) -> str:
         """What the feed-forward network has between its products."""
-        name, up = f"{index}.hidden", f"{index}.up"
+        name, up, cols = f"{index}.hidden", f"{index}.up", self.shape.layers[index].hidden
         if self.shape.form == "opt":
-            return self.curve(x, up, "relu", name)
+            return self.curve(x, up, cols, "relu", name)
         if self.shape.form == "gpt2":
-            return self.curve(x, up, "gelu", name, form="erf")
-        gate = self.curve(x, f"{index}.gate", "silu", f"{index}.gated", alpha=1.0)
-        product = self.linear(x, up, self.shape.hidden)
+            return self.curve(x, up, cols, "gelu", name, form="erf")
+        gate = self.curve(x, f"{index}.gate", cols, "silu", f"{index}.gated", alpha=1.0)
+        product = self.linear(x, up, cols)
         with self.builder.origin(f"{index}.multiply"):
             return self.builder.op("mul", gate, product, name=name)
 
     def attention(self, index: int, x: str) -> str:
         """Keys and values first: they have to be in memory before they are read."""
-        shape, build = self.shape, self.builder
-        key = self.heads(index, x, "key", shape.key_heads, turned=self.llama)
-        value = self.heads(index, x, "value", shape.key_heads)
-        query = self.heads(index, x, "query", shape.heads, turned=self.llama)
+        sizes, build = self.shape.layers[index], self.builder
+        key = self.heads(index, x, "key", sizes.key_heads, turned=self.llama)
+        value = self.heads(index, x, "value", sizes.key_heads)
+        query = self.heads(index, x, "query", sizes.heads, turned=self.llama)
         with build.origin(f"{index}"):
             found = build.op(
                 "attention",
@@ -140,20 +145,20 @@ class _Decoder:
                 key,
                 value,
                 name=f"{index}.context",
-                scale=float(1 / np.sqrt(shape.head_width)),
+                scale=float(1 / np.sqrt(sizes.head_width)),
                 causal=True,
                 first_query=0,
             )
             found = build.op("transpose", found, permutation=(0, 2, 1, 3))
-            return build.op("reshape", found, shape=(1, self.length, shape.width))
+            return build.op("reshape", found, shape=(1, self.length, sizes.query_width))
 
     def heads(self, index: int, x: str, part: str, heads: int, *, turned: bool = False) -> str:
         """A product as heads: (1, heads, tokens, columns of a head)."""
-        width, build = self.shape.head_width, self.builder
+        width, build = self.shape.layers[index].head_width, self.builder
         found = self.linear(x, f"{index}.{part}", heads * width)
         found = build.op("reshape", found, shape=(1, self.length, heads, width))
         found = build.op("transpose", found, permutation=(0, 2, 1, 3))
         if not turned:
             return found
         with build.origin(f"{index}.rotate_{part}"):
-            return build.op("rotate", found, self.angles, name=f"{index}.{part}.turned")
+            return build.op("rotate", found, self.angles[width], name=f"{index}.{part}.turned")

@@ -1,15 +1,31 @@
 """Small language models in integers, calibrated on random tokens."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 
 from celosia.sw.decoding.decoder import Decoder, quantize_decoder
 from celosia.sw.models.decoder_graph import llama_float_graph
-from celosia.sw.reference.language.shape import LlamaShape
+from celosia.sw.reference.language.shape import LayerShape, LlamaShape
 from tests.support.language import random_weights
 
-SHAPE = LlamaShape(vocabulary=40, layers=2, width=64, heads=4, key_heads=2, hidden=48, context=200)
+SHAPE = LlamaShape(
+    vocabulary=40,
+    width=64,
+    context=200,
+    layers=(LayerShape(heads=4, key_heads=2, head_width=16, hidden=48),) * 2,
+)
+
+UNLIKE = replace(
+    SHAPE,
+    context=32,
+    layers=(
+        LayerShape(heads=3, key_heads=1, head_width=16, hidden=80),
+        LayerShape(heads=2, key_heads=2, head_width=32, hidden=32),
+    ),
+)
+"""Its layers differ in heads, in their width and in hidden width."""
 
 
 @cache

@@ -1,13 +1,28 @@
 """Small language models with random weights."""
 
-from dataclasses import replace
-
 import numpy as np
 
-from celosia.sw.reference.language.shape import SMALL, LlamaShape, tensor_shapes
+from celosia.sw.reference.language.shape import SMALL, LayerShape, LlamaShape, tensor_shapes
+from celosia.sw.reference.language.shape_document import read_shape, shape_document
 from celosia.sw.reference.language.weights import LlamaWeights
 
-TINY = LlamaShape(vocabulary=24, layers=2, width=16, heads=4, key_heads=2, hidden=24, context=32)
+TINY = LlamaShape(
+    vocabulary=24,
+    width=16,
+    context=32,
+    layers=(LayerShape(heads=4, key_heads=2, head_width=4, hidden=24),) * 2,
+)
+UNLIKE = LlamaShape(
+    vocabulary=24,
+    width=16,
+    context=32,
+    layers=(
+        LayerShape(heads=4, key_heads=2, head_width=4, hidden=24),
+        LayerShape(heads=3, key_heads=1, head_width=8, hidden=40),
+        LayerShape(heads=1, key_heads=1, head_width=4, hidden=8),
+    ),
+)
+"""Heads, their width and hidden width differ, and no layer's heads are as wide as the model."""
 
 
 def random_weights(shape: LlamaShape = TINY, seed: int = 0) -> LlamaWeights:
@@ -23,5 +38,5 @@ def random_weights(shape: LlamaShape = TINY, seed: int = 0) -> LlamaWeights:
 
 
 def small_shape(**sizes: int) -> LlamaShape:
-    """The project's model with other sizes."""
-    return replace(SMALL, **sizes)
+    """The project's model with other sizes, which files have one number for (`layers`, `heads`)."""
+    return read_shape(shape_document(SMALL) | sizes)

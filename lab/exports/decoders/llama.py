@@ -70,7 +70,7 @@ def _model(kin: _Kin, size: Size, seed: int, *, opset: int = 14, cached: bool = 
         angles = _waves(kin, block, x, decoder.cache)
         for layer in range(size.layers):
             with tape.inside(f"layers.{layer}"):
-                x = _layer(kin, block, x, bias, angles, decoder.layer(layer))
+                x = _layer(kin, block.layer(layer), x, bias, angles, decoder.layer(layer))
         x = _norm(kin, block, "norm", x)
     if kin.tied:
         logits = block.head("lm_head", x, "model.embed_tokens.weight")
@@ -122,7 +122,9 @@ def _layer(
     normed = _norm(kin, block, "input_layernorm", x)
     with tape.inside("self_attn"):
         context = _attention(kin, block, normed, bias, angles, cache)
-        joined = block.join("o_proj", context, size.width, CONTEXT_POWER, bias=False)
+        joined = block.join(
+            "o_proj", context, size.heads * size.head_width, CONTEXT_POWER, bias=False
+        )
         x = tape.op("Add", x, joined)
     normed = _norm(kin, block, "post_attention_layernorm", x)
     with tape.inside("mlp"):
@@ -153,7 +155,7 @@ def _attention(
     if kin.capped:
         scores = _capped(tape, scores, SCORE_CAP)
     context = attention.weighed(tape, scores, values, bias, casts=1)
-    return attention.merge(tape, context, batch, length, size.width)
+    return attention.merge(tape, context, batch, length, size.heads * size.head_width)
 
 
 def _heads(kin: _Kin, block: Block, x: str, batch: str, length: str) -> list[str]:
@@ -162,7 +164,7 @@ def _heads(kin: _Kin, block: Block, x: str, batch: str, length: str) -> list[str
     width, parts = size.head_width, []
     narrow = size.key_heads * width
     for linear, heads, norm in (
-        (block.score("q_proj", x, size.width), size.heads, "q_norm"),
+        (block.score("q_proj", x, size.heads * width), size.heads, "q_norm"),
         (block.score("k_proj", x, narrow), size.key_heads, "k_norm"),
         (block.read("v_proj", x, narrow), size.key_heads, None),
     ):

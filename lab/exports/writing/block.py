@@ -1,5 +1,7 @@
 """The modules of a transformer with seeded weights, named as their place in the model."""
 
+from copy import copy
+
 import numpy as np
 
 from celosia.lab.exports.writing.modules import gemm, layer_norm, linear, raised_rms_norm, rms_norm
@@ -19,6 +21,12 @@ class Block:
         self.source = Weights(seed, size.width)
         self._prefix = prefix
         self._biased = biased
+
+    def layer(self, index: int) -> "Block":
+        """The modules of one layer, which may have sizes of its own."""
+        found = copy(self)
+        found.size = self.size.layer(index)
+        return found
 
     def name(self, path: str) -> str:
         """The name of what is at `path` below the module that is being written."""

@@ -1,7 +1,9 @@
 """How large a model is."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
+
+from celosia.sw.reference.language.shape import LayerShape
 
 __all__ = ["SMALL", "STANDARD", "Size"]
 
@@ -30,10 +32,28 @@ class Size:
     mels: int = 80
     """Rows of a spectrogram (Whisper)."""
 
+    columns: int | None = None
+    """Elements of one head, if heads together are not as wide as the model."""
+    unlike: tuple[LayerShape, ...] = ()
+    """The sizes of each layer, if layers are not alike (Llama); their heads are equally wide."""
+
     @property
     def head_width(self) -> int:
         """Elements of one head."""
-        return self.width // self.heads
+        return self.columns or self.width // self.heads
+
+    def layer(self, index: int) -> "Size":
+        """The sizes of one layer."""
+        if not self.unlike:
+            return self
+        found = self.unlike[index]
+        return replace(
+            self,
+            heads=found.heads,
+            key_heads=found.key_heads,
+            columns=found.head_width,
+            hidden=found.hidden,
+        )
 
 
 STANDARD: Final = Size()

@@ -35,7 +35,7 @@ def _counted(context: int) -> Iterator[Value]:
     """What a step is, on any accelerator."""
     name = f"step behind {context:,}"
     keys = context + 1
-    operations = 2 * (GPT2_SMALL.weights + 2 * GPT2_SMALL.layers * GPT2_SMALL.width * keys)
+    operations = 2 * (GPT2_SMALL.weights + GPT2_SMALL.cache_width * keys)
     for what, ours in (
         ("operations of products", operations),
         ("bytes of int8 weights, keys and values", bytes_of_step(context)),
@@ -71,7 +71,7 @@ def _prefilled(evidence: Evidence, tokens: int) -> Iterator[Value]:
     yield evidence.rtl(_ID, f"{name}: MAC utilization, percent", used, job)
     step = evidence.runs.get(step_job(CONTEXTS[0]))
     if step is not None:
-        each = step.cycles / (GPT2_SMALL.layers * run.cycles / tokens)
+        each = step.cycles / (len(GPT2_SMALL.layers) * run.cycles / tokens)
         yield evidence.rtl(
             _ID,
             f"{name}: cycles of a step over those of one of its tokens",

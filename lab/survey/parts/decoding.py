@@ -34,7 +34,7 @@ def step_job(context: int) -> Job:
 def prefill_job(tokens: int) -> Job:
     """The run of one layer for the first `tokens` tokens of a text, on `base`."""
     details = DecoderLayer(model="gpt2-small", context="0", rows=tokens)
-    weights = tokens * GPT2_SMALL.layer_weights
+    weights = tokens * GPT2_SMALL.with_layers(1).layer_weights
     attention = tokens * (tokens + 1) * GPT2_SMALL.width
     return Job(
         workload="decoder-layer",

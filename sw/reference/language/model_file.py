@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +15,7 @@ from celosia.isa.foreign_file import ForeignFileError, check_foreign, parse_json
 from celosia.sw.reference.encoder import Floats
 from celosia.sw.reference.language.errors import LanguageError
 from celosia.sw.reference.language.shape import LlamaShape
+from celosia.sw.reference.language.shape_document import read_shape, shape_document
 from celosia.sw.reference.language.tokenizer import TextTokenizer
 from celosia.sw.reference.language.weights import LlamaWeights
 
@@ -31,7 +32,8 @@ __all__ = [
 ]
 
 FORMAT: Final = "celosia-llama"
-VERSION: Final = 1
+ALIKE, LISTED = 1, 2
+"""The versions: layers have one number for all of them, or stand in a list."""
 
 WEIGHTS: Final = "model.safetensors"
 TOKENIZER: Final = "tokenizer.json"
@@ -79,7 +81,13 @@ def save_weights(
     with np.errstate(over="ignore"):
         halves = {name: np.ascontiguousarray(x, np.float16) for name, x in tensors.items()}
     LlamaWeights(shape, {name: x.astype(np.float32) for name, x in halves.items()})
-    header = {"format": FORMAT, "version": VERSION, "shape": asdict(shape), "origin": dict(origin)}
+    document = shape_document(shape)
+    header = {
+        "format": FORMAT,
+        "version": LISTED if isinstance(document["layers"], list) else ALIKE,
+        "shape": document,
+        "origin": dict(origin),
+    }
     save_file(halves, path, metadata={_ENTRY: json.dumps(header)})
 
 
@@ -95,7 +103,7 @@ def load_language_model(folder: Path | None = None) -> LanguageModel:
         check_foreign(path, _MOST_BYTES)
         with safe_open(path, framework="np") as file:
             header = _header(file.metadata() or {})
-            shape = LlamaShape(**header["shape"])
+            shape = read_shape(header["shape"])
             names = list(file.keys())
             weights = LlamaWeights(shape, {name: _tensor(file, name) for name in names})
     except ForeignFileError as error:
@@ -120,20 +128,17 @@ def _tensor(file: Any, name: str) -> Floats:
 
 
 def _header(metadata: Mapping[str, str]) -> dict[str, Any]:
-    """What the metadata say, if they are those of a model of this version.
-
-    The sizes of the shape are whole numbers; whether they fit each other is `LlamaShape`'s to say.
-    """
+    """What the metadata say, if they are those of a model of this version."""
     try:
         header = parse_json(metadata[_ENTRY])
-        found, version, shape = header["format"], header["version"], header["shape"]
-        origin = header["origin"]
+        found, version, origin = header["format"], header["version"], header["origin"]
+        _ = header["shape"]
     except (KeyError, TypeError, ValueError):
         raise ValueError("not a small language model: its metadata are missing") from None
-    if found != FORMAT or version != VERSION:
-        raise ValueError(f"format {found!r} version {version!r} is not {FORMAT!r} {VERSION}")
-    names = {each.name for each in fields(LlamaShape)}
-    whole = isinstance(shape, dict) and all(type(size) is int for size in shape.values())
-    if not whole or shape.keys() != names or not isinstance(origin, dict):
-        raise ValueError(f"shape {shape!r}: is not whole numbers for {', '.join(sorted(names))}")
+    if found != FORMAT or version not in {ALIKE, LISTED}:
+        raise ValueError(
+            f"format {found!r} version {version!r} is not {FORMAT!r} {ALIKE} or {LISTED}"
+        )
+    if not isinstance(origin, dict):
+        raise ValueError(f"origin {origin!r}: is no object")
     return header

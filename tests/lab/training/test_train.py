@@ -15,7 +15,7 @@ from celosia.sw.models.decoder_graph import llama_float_graph
 from celosia.sw.reference.language.errors import LanguageError
 from celosia.sw.reference.language.model_file import load_language_model
 from celosia.sw.reference.language.weights import LlamaWeights
-from tests.support.language import random_weights, small_shape
+from tests.support.language import UNLIKE, random_weights, small_shape
 
 pytestmark = pytest.mark.skipif(
     not (find_spec("jax") and find_spec("optax")), reason="not installed (extra `training`)"
@@ -62,12 +62,13 @@ def test_what_was_learned_is_what_the_float_reference_computes(trained, text):
     assert score(scorer, text[:500].tolist(), SHAPE.context).perplexity < 50
 
 
-def test_the_networks_are_the_same_on_weights_that_attend(text):
-    weights = random_weights(SHAPE)
-    tokens = text[:32].astype(np.int32)
+@pytest.mark.parametrize("shape", [SHAPE, UNLIKE], ids=["alike", "unlike"])
+def test_the_networks_are_the_same_on_weights_that_attend(text, shape):
+    weights = random_weights(shape)
+    tokens = text[:32].astype(np.int32) % shape.vocabulary
     network = import_module("celosia.lab.training.network")
-    expected = network.logits(weights.tensors, SHAPE, tokens[None])[0]
-    found = float_scorer(llama_float_graph(weights, SHAPE.context))(tokens.tolist())
+    expected = network.logits(weights.tensors, shape, tokens[None])[0]
+    found = float_scorer(llama_float_graph(weights, shape.context))(tokens.tolist())
     np.testing.assert_allclose(found, expected, atol=1e-3)
 
 

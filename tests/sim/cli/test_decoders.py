@@ -21,6 +21,7 @@ from celosia.sw.mlir.print_graph import print_graph
 from celosia.sw.mlir.read_graph import parse_graph
 from celosia.sw.models.decoder_shape import GPT2_SMALL, DecoderShape, Form
 from celosia.sw.planning.forms.text import parse_plan
+from celosia.sw.reference.language.shape import LayerShape
 from tests.support.command_line import FAST, refused, right, valid
 
 PREFILL = ("decoder-layer", "--model", "gpt2-small", "--context", 0, "--rows", 24)
@@ -31,12 +32,12 @@ PARTS = pytest.mark.parametrize("part", [PREFILL, STEP], ids=["prefill", "step"]
 def shape(form: Form) -> DecoderShape:
     return DecoderShape(
         form=form,
-        layers=2,
         width=64,
-        heads=4,
-        key_heads=2 if form == "llama" else 4,
-        hidden=40,
         vocabulary=50,
+        layers=(
+            LayerShape(heads=4, key_heads=2 if form == "llama" else 4, head_width=16, hidden=40),
+        )
+        * 2,
     )
 
 
@@ -60,7 +61,7 @@ def test_a_step_is_right_with_every_tensor_compared(model, context, rows):
     assert names[-1] == "vocabulary"
     assert ("0.rotate_query" in names) == (model == "tinyllama")
     assert document["memory_limit_share"] is None, "a functional model has no clock"
-    cached = 2 * (16 + context + rows + 16) * shape("llama").cache_width
+    cached = (16 + context + rows + 16) * shape("llama").with_layers(1).cache_width
     assert document["elements_checked"] > cached
 
 
@@ -68,7 +69,7 @@ def test_texts_of_different_lengths_have_a_row_each():
     words = ("--model", "opt-125m", "--context", "9,0,4", "--layers", 1, "--json", "-")
     document = valid(right("run", "decoder", *words, *FAST).stdout)
     assert (document["status"], document["mismatches"]) == ("right", 0)
-    cached = 2 * (16 + 3 * (10 + 16)) * shape("opt").cache_width
+    cached = (16 + 3 * (10 + 16)) * shape("opt").with_layers(1).cache_width
     assert document["elements_checked"] > cached
 
 
@@ -178,10 +179,7 @@ def test_a_part_is_traced_and_explained(part):
         ("--rows", "--model opt-125m --context 1 --rows 0"),
         ("--layers", "--model opt-125m --context 1 --layers 0"),
         ("--seq is no option of decoder", "--model opt-125m --context 1 --seq 4"),
-        (
-            "bytes of weights and caches are more than",
-            "--model opt-125m --context 1 --layers 99999999",
-        ),
+        ("bytes of weights are more than", "--model opt-125m --context 1 --layers 99999999"),
     ],
 )
 def test_what_is_no_step_is_refused(message, words):

@@ -1,6 +1,7 @@
 """The small language model, from outside."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +25,7 @@ from celosia.sw.reference.language.model_file import (
     shipped_folder,
 )
 from tests.support.command_line import invoke, refused, right
-from tests.support.language import random_weights, small_shape
+from tests.support.language import UNLIKE, random_weights, small_shape
 
 SHAPE = small_shape(layers=1, width=32, heads=2, key_heads=1, hidden=16, context=32)
 ANY = ("generate", "--model", "model", "--tokens", "9")
@@ -91,6 +92,18 @@ def test_each_line_of_a_file_goes_on_as_it_does_alone():
     assert "0 of " in printed
     taken = sum(step["tokens"] for step in found["steps"])
     assert taken == sum(len(e["prompt_tokens"]) + len(e["tokens"]) - 1 for e in found["texts"])
+
+
+@pytest.mark.slow
+def test_layers_need_not_be_alike(model):
+    shape = replace(SHAPE, layers=UNLIKE.layers)
+    save_weights(model / WEIGHTS, shape, random_weights(shape).tensors, {})
+    words = (*FUNCTIONAL[:-1], "--tokens", "4", "--temperature", "0")
+    plain = right(*words, "--prompt", "Return").stdout.splitlines()[0]
+    drafted = right(*words, "--prompt", "Return", "--speculate", "3").stdout
+    assert drafted.splitlines()[0] == plain
+    Path("p.txt").write_text("Return\na\n")
+    assert right(*words, "--prompts", "p.txt").stdout.startswith(f"1: {plain}\n2: a")
 
 
 def test_float_texts_are_those_of_each_prompt():

@@ -1,16 +1,24 @@
 """`celosia generate MODEL.onnx`, from outside."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import onnx
 import pytest
 
+from celosia.lab.exports.decoders.llama import llama
+from celosia.lab.exports.writing.size import SMALL
 from celosia.sim.command.models import written_text
 from celosia.sim.support import extras
+from celosia.sw.reference.language.shape import LayerShape
 from tests.support.command_line import invoke, refused, right
 from tests.support.decoder_exports import EXPORTED, exported, save, save_tokenizer
 
+UNLIKE = (
+    LayerShape(heads=3, key_heads=1, head_width=16, hidden=48),
+    LayerShape(heads=4, key_heads=4, head_width=16, hidden=128),
+)
 OWN = ("generate", "model.onnx", "--tokenizer", "t.json", "--tokens", "5", "--temperature", "0")
 FUNCTIONAL = (*OWN, "--sim", "functional", "--preset", "tiny", "--prompt")
 FLOAT = (*OWN, "--sim", "float", "--prompt")
@@ -42,6 +50,13 @@ def test_a_file_goes_on_with_a_text_with_a_cache_or_without(name):
     assert found[0].startswith("Hello")
     assert len(found[0].splitlines()[0]) > len("Hello")
     assert right(*FLOAT, "Hello").stdout.startswith("Hello")
+
+
+def test_layers_of_a_file_need_not_be_alike():
+    save(llama(replace(SMALL, unlike=UNLIKE), 0))
+    result = right(*FUNCTIONAL, "Hello", "--tokens", "3")
+    assert result.stdout.startswith("Hello")
+    assert "0 of" in result.stdout
 
 
 def test_lines_of_a_file_go_on_as_each_does_alone():

@@ -11,7 +11,7 @@ from tests.support.decoder_sessions import shared_session
 from tests.support.integer_models import SHAPE, quantized
 
 CACHE = "cache of 1.value"
-WIDTH = SHAPE.key_heads * SHAPE.width // SHAPE.heads
+WIDTH = SHAPE.layers[0].key_width
 
 
 @pytest.fixture

@@ -13,14 +13,14 @@ from celosia.sw.decoding.session import DecoderSession
 from celosia.sw.decoding.steps import session_bytes
 from celosia.sw.ir.graph import MatMul
 from tests.support.decoder_sessions import shared_session
-from tests.support.integer_models import quantized, tokens
+from tests.support.integer_models import SHAPE, UNLIKE, quantized, tokens
 
 CONTEXT = 70
 
 
-def opened(preset, simulator="functional", context=CONTEXT):
+def opened(preset, simulator="functional", context=CONTEXT, shape=SHAPE):
     """A device for a text."""
-    size = session_bytes(quantized(), context)
+    size = session_bytes(quantized(shape), context)
     return open_device(simulator, resolve_config(preset, ()), MemoryTiming(), size)
 
 
@@ -118,6 +118,25 @@ def test_rtl_computes_the_same(simulator):
     expected = integer_scorer(quantized())(text)
     assert (np.concatenate((first, second)) == expected).all()
     assert all(step.cycles for step in (*steps, *more))
+
+
+@pytest.mark.parametrize(
+    ("preset", "simulator", "pieces"),
+    [
+        ("base", "functional", (9, 1, 3)),
+        pytest.param("tiny", "verilator", (2, 1), marks=pytest.mark.slow),
+        ("base", "verilator", (2, 1)),
+    ],
+)
+def test_layers_need_not_be_alike(preset, simulator, pieces):
+    count, model = sum(pieces), quantized(UNLIKE)
+    device, text = opened(preset, simulator, count, UNLIKE), tokens(count, shape=UNLIKE)
+    session = shared_session(device, model, count, comparison := Comparison())
+    parts = np.split(np.array(text), np.cumsum(pieces)[:-1])
+    found = [session.append(part.tolist())[0] for part in parts]
+    device.close()
+    assert (np.concatenate(found) == integer_scorer(model)(text)).all()
+    assert comparison.elements
 
 
 def test_programs_are_compiled_once_for_a_bucket(device, monkeypatch):

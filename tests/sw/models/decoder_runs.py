@@ -18,6 +18,7 @@ from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.models.decoder_shape import DecoderShape, Form
 from celosia.sw.models.random_decoder import random_decoder
 from celosia.sw.planning.choices import Choices
+from celosia.sw.reference.language.shape import LayerShape
 
 CAPACITY = 24
 MEMORY = 4 << 20
@@ -43,14 +44,14 @@ class Model:
 
 @cache
 def model(form: Form = "gpt2", layers=2, width=32, heads=4, key_heads=4, vocabulary=50, whole=True):
+    layer = LayerShape(
+        heads=heads, key_heads=key_heads, head_width=width // heads, hidden=2 * width
+    )
     shape = DecoderShape(
         form=form,
-        layers=layers,
         width=width,
-        heads=heads,
-        key_heads=key_heads,
-        hidden=2 * width,
         vocabulary=vocabulary,
+        layers=(layer,) * layers,
     )
     return Model(shape, random_decoder(shape, 7, 64, whole=whole))
 
@@ -103,10 +104,10 @@ class Session:
         rows = CacheLayout(self.texts, self.capacity).rows
         random = np.random.default_rng(3)
         keys = "rotate_key" if shape.form == "llama" else "key"
-        for layer in range(shape.layers):
+        for index, layer in enumerate(shape.layers):
             for name in (keys, "value"):
-                garbage = random.integers(-128, 128, (rows, shape.cache_width))
-                self.caches[f"{layer}.{name}.cache"] = garbage.astype(np.int8)
+                garbage = random.integers(-128, 128, (rows, layer.key_width))
+                self.caches[f"{index}.{name}.cache"] = garbage.astype(np.int8)
         self.lengths = [0] * self.texts
 
     def step(self, embedding, rows=None, keys=None):

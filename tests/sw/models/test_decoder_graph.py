@@ -4,24 +4,26 @@ import cmath
 import math
 
 import numpy as np
+import pytest
 
 from celosia.lab.training.scorers import float_scorer
 from celosia.sw.models.decoder_graph import llama_float_graph
 from celosia.sw.reference.language.shape import tensor_shapes
 from celosia.sw.reference.language.weights import LlamaWeights
-from tests.support.language import TINY, random_weights
+from tests.support.language import TINY, UNLIKE, random_weights
 
 TOKENS = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8]
 
 
 def plain_logits(weights: LlamaWeights, tokens: list[int]) -> np.ndarray:
     """The last token's logits in float64, one vector after the other."""
-    shape, half = weights.shape, weights.shape.head_width // 2
+    shape = weights.shape
 
     def norm(x, gamma):
         return np.asarray(x) / math.sqrt(np.dot(x, x) / len(x) + 1e-5) * gamma
 
     def turned(head, place):
+        half = len(head) // 2
         turns = [cmath.exp(1j * place * 10_000 ** (-index / half)) for index in range(half)]
         pairs = [complex(head[i], head[i + half]) * turns[i] for i in range(half)]
         return [pair.real for pair in pairs] + [pair.imag for pair in pairs]
@@ -31,17 +33,17 @@ def plain_logits(weights: LlamaWeights, tokens: list[int]) -> np.ndarray:
         return parts if place is None else [turned(part, place) for part in parts]
 
     rows = [weights["embedding"][token].astype(float) for token in tokens]
-    for index in range(shape.layers):
+    for index, sizes in enumerate(shape.layers):
         layer = {name: weights[f"{index}.{name}"].astype(float) for name in names()}
         inputs = [np.asarray(norm(row, layer["attention_norm"])) for row in rows]
-        keys = [heads(x @ layer["key"], shape.key_heads, place) for place, x in enumerate(inputs)]
-        values = [heads(x @ layer["value"], shape.key_heads) for x in inputs]
+        keys = [heads(x @ layer["key"], sizes.key_heads, place) for place, x in enumerate(inputs)]
+        values = [heads(x @ layer["value"], sizes.key_heads) for x in inputs]
         for place, x in enumerate(inputs):
             context = []
-            for head, q in enumerate(heads(x @ layer["query"], shape.heads, place)):
-                group = head * shape.key_heads // shape.heads
+            for head, q in enumerate(heads(x @ layer["query"], sizes.heads, place)):
+                group = head * sizes.key_heads // sizes.heads
                 seen = range(place + 1)
-                scores = [np.dot(q, keys[at][group]) / math.sqrt(2 * half) for at in seen]
+                scores = [np.dot(q, keys[at][group]) / math.sqrt(len(q)) for at in seen]
                 powers = [math.exp(score) for score in scores]
                 total = sum(powers)
                 parts = [powers[at] / total * np.asarray(values[at][group]) for at in seen]
@@ -58,8 +60,9 @@ def names() -> set[str]:
     return {name.partition(".")[2] for name in tensor_shapes(TINY) if name.startswith("0.")}
 
 
-def test_it_is_what_a_plain_decoder_computes():
-    weights = random_weights()
+@pytest.mark.parametrize("shape", [TINY, UNLIKE], ids=["alike", "unlike"])
+def test_it_is_what_a_plain_decoder_computes(shape):
+    weights = random_weights(shape)
     found = float_scorer(llama_float_graph(weights, 20))(TOKENS)
     for length in (1, 2, len(TOKENS)):
         expected = plain_logits(weights, TOKENS[:length])
@@ -71,5 +74,5 @@ def test_tensors_are_named_after_what_they_are():
     names = {node.name for node in graph.nodes}
     inside = ("input", "query", "key", "value", "context", "attention_sum", "attention", "gate")
     inside += ("up", "hidden", "down", "sum")
-    assert names >= {f"{index}.{name}" for index in range(TINY.layers) for name in inside}
+    assert names >= {f"{index}.{name}" for index in range(len(TINY.layers)) for name in inside}
     assert graph.outputs == {"logits": "logits"}

@@ -1,11 +1,12 @@
 """The file of a model."""
 
 import json
-from dataclasses import asdict, fields
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from celosia.sw.reference.language.model_file import (
@@ -17,11 +18,12 @@ from celosia.sw.reference.language.model_file import (
     shipped_folder,
 )
 from celosia.sw.reference.language.shape import LlamaShape
+from celosia.sw.reference.language.shape_document import shape_document
 from celosia.sw.reference.language.tokenizer import TokenizerError
-from tests.support.language import random_weights, small_shape
+from tests.support.language import TINY, UNLIKE, random_weights, small_shape
 
 SHAPE = small_shape(layers=1, width=8, heads=2, key_heads=1, hidden=4, context=8)
-FIELDS = [field.name for field in fields(SHAPE)]
+SIZES = shape_document(SHAPE)
 
 
 @pytest.fixture
@@ -34,7 +36,7 @@ def folder(tmp_path):
 
 def header(shape: object = None, **changes: object) -> dict[str, str]:
     """Metadata that are right but for `changes`."""
-    right = {"format": "celosia-llama", "version": 1, "shape": shape or asdict(SHAPE), "origin": {}}
+    right = {"format": "celosia-llama", "version": 1, "shape": shape or SIZES, "origin": {}}
     return {"celosia": json.dumps({**right, **changes})}
 
 
@@ -51,6 +53,20 @@ def test_weights_come_back_as_float16_has_them(folder):
         assert model.weights[name].dtype == np.float32
 
 
+def test_layers_that_differ_come_back(tmp_path):
+    (tmp_path / TOKENIZER).write_bytes((shipped_folder() / TOKENIZER).read_bytes())
+    shape = replace(UNLIKE, vocabulary=2048)
+    save_weights(tmp_path / WEIGHTS, shape, random_weights(shape).tensors, {})
+    assert load_language_model(tmp_path).weights.shape == shape
+
+
+@pytest.mark.parametrize(("shape", "version"), [(TINY, 1), (UNLIKE, 2)])
+def test_a_model_whose_layers_are_alike_is_written_as_ever(tmp_path, shape, version):
+    save_weights(tmp_path / WEIGHTS, shape, random_weights(shape).tensors, {})
+    with safe_open(tmp_path / WEIGHTS, framework="np") as file:
+        assert json.loads(file.metadata()["celosia"])["version"] == version
+
+
 def test_numbers_that_float16_does_not_have_are_not_written(tmp_path):
     tensors = random_weights(SHAPE).tensors
     tensors["norm"][3] = 1e6
@@ -65,13 +81,13 @@ def test_numbers_that_float16_does_not_have_are_not_written(tmp_path):
         ({}, "its metadata are missing"),
         ({"celosia": "{"}, "its metadata are missing"),
         ({"celosia": "[" * 10_000}, "its metadata are missing"),
-        (header(format="x"), "format 'x' version 1 is not 'celosia-llama' 1"),
-        (header(version=2), "version 2 is not"),
-        (header([1]), "is not whole numbers for context, heads"),
+        (header(format="x"), "format 'x' version 1 is not 'celosia-llama' 1 or 2"),
+        (header(version=3), "version 3 is not"),
+        (header([1]), "is no object"),
         (header({"layers": 1}), "is not whole numbers for context, heads"),
-        (header(dict.fromkeys(FIELDS, 1.0)), "is not whole numbers for context, heads"),
-        (header(dict.fromkeys(FIELDS, 0)), "vocabulary: 0 is not positive"),
-        (header(origin=3), "is not whole numbers"),
+        (header(dict.fromkeys(SIZES, 1.0)), "is not whole numbers for context, heads"),
+        (header({**SIZES, "hidden": 0}), "hidden: 0 is not positive"),
+        (header(origin=3), "origin 3: is no object"),
     ],
 )
 def test_another_header_is_refused(folder, metadata, message):

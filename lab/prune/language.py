@@ -1,0 +1,94 @@
+"""The language models, as what can be pruned: perplexity, prefill and step, a folder."""
+
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from shutil import copyfile
+
+from celosia.lab.prune.costs import Machine, decoder_costs
+from celosia.lab.prune.llama import Calibrated, calibrate, prune_llama, readers
+from celosia.lab.prune.part import CRITERIA, Criterion
+from celosia.lab.prune.pruned import Narrower, Wanted
+from celosia.lab.training.compare import held_out_tokens
+from celosia.lab.training.perplexity import score
+from celosia.lab.training.scorers import float_scorer
+from celosia.sim.command.outputs.folders import make_folder
+from celosia.sim.support.problems import InputError
+from celosia.sim.support.progress import Progress
+from celosia.sw.decoding.drafts.ngram_file import NGRAMS
+from celosia.sw.models.decoder_graph import llama_float_graph
+from celosia.sw.reference.language.calibration import CALIBRATION, load_calibration
+from celosia.sw.reference.language.model_file import (
+    TOKENIZER,
+    WEIGHTS,
+    load_language_model,
+    save_weights,
+)
+from celosia.sw.reference.language.weights import LlamaWeights
+
+__all__ = ["Language"]
+
+
+class Language:
+    """The model in `folder`.  Raises `LanguageError` for files that are none."""
+
+    measures: Sequence[str] = ("perplexity", "ratio")
+
+    def __init__(self, folder: Path, machine: Machine, tokens: int, tell: Progress):
+        self.folder, self.machine, self.tell = folder, machine, tell
+        self.model = load_language_model(folder)
+        shape = self.model.weights.shape
+        self.windows = load_calibration(folder, shape.vocabulary, shape.context)
+        self.tokens = held_out_tokens(self.model)[: tokens + 1]
+        trained = find_spec("jax") and find_spec("optax")
+        self.criteria: Sequence[Criterion] = CRITERIA if trained else CRITERIA[:2]
+        self.reason = "gradients need JAX: pip install -e '.[training]' in the checkout of Celosia"
+        self._found: Calibrated | None = None
+        self._exact: float | None = None
+
+    def check_output(self, output: Path) -> None:
+        """Refuse what is there: a folder is written whole."""
+        if output.exists():
+            raise InputError(f"-o {output}: is there already; give the name of a new folder")
+
+    def as_it_was(self) -> Narrower:
+        """The model in float32."""
+        return self._measured(self.model.weights)
+
+    def pruned(self, wanted: Wanted) -> Narrower:
+        """The model with less, in float32."""
+        return self._measured(prune_llama(self.model.weights, self._calibrated(wanted), wanted))
+
+    def _calibrated(self, wanted: Wanted) -> Calibrated:
+        weights = self.model.weights
+        if self._found is None:
+            self.tell(f"calibrating on {len(self.windows)} windows", None)
+            self._found = Calibrated(calibrate(weights, self.windows))
+        if wanted.criterion == "first-order" and self._found.changes is None:
+            self.tell("gradients of the loss", None)
+            changes = import_module("celosia.lab.prune.gradients").changes
+            names = readers(weights.shape)
+            self._found = Calibrated(self._found.grams, changes(weights, self.windows, names))
+        return self._found
+
+    def _measured(self, weights: LlamaWeights) -> Narrower:
+        graph = llama_float_graph(weights, weights.shape.context)
+        self.tell(f"scoring {len(self.tokens) - 1:,} held-out tokens", None)
+        found = score(float_scorer(graph), self.tokens, weights.shape.context).perplexity
+        self._exact = self._exact or found
+        self.tell("predicting cycles", None)
+        return Narrower(
+            weights=weights.shape.parameters,
+            quality=(f"{found:.2f}", f"{found / self._exact:.4f}"),
+            costs=decoder_costs(self.machine, graph),
+            save=lambda output: self._save(weights, output),
+        )
+
+    def _save(self, weights: LlamaWeights, output: Path) -> None:
+        folder = make_folder(output)
+        for name in (TOKENIZER, CALIBRATION, NGRAMS):
+            if (self.folder / name).exists():
+                copyfile(self.folder / name, folder / name)
+        origin = {**self.model.origin, "pruned": True}
+        save_weights(folder / WEIGHTS, weights.shape, weights.tensors, origin)

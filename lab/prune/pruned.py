@@ -1,0 +1,61 @@
+"""A model beside the narrower one that it became: what commands show of both."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from celosia.lab.prune.part import Criterion
+from celosia.lab.prune.share import Share
+from celosia.lab.sweep.predict import Predicted
+
+__all__ = ["Model", "Narrower", "Wanted"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What is removed, and how."""
+
+    criterion: Criterion
+    ffn: Share | None = None
+    heads: Share | None = None
+    dim: int = 16
+    """Hidden widths stay multiples of it."""
+    repair: bool = True
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Narrower:
+    """A model as it was, or with less."""
+
+    weights: int
+    """Elements of all matrices."""
+    quality: Sequence[str]
+    """How good it is, for each of the model's `measures`."""
+    costs: Mapping[str, Predicted]
+    """What is predicted for each input."""
+    save: Callable[[Path], None] | None = None
+    """Writes it."""
+
+
+class Model(Protocol):
+    """A model that can be pruned."""
+
+    measures: Sequence[str]
+    """How good it is, as headings of a table."""
+    criteria: Sequence[Criterion]
+    """The criteria that it can give."""
+    reason: str
+    """Why it has no other."""
+
+    def check_output(self, output: Path) -> None:
+        """Raise `InputError` for a name that it is not written under."""
+        ...
+
+    def as_it_was(self) -> Narrower:
+        """The model."""
+        ...
+
+    def pruned(self, wanted: Wanted) -> Narrower:
+        """The model with less.  Raises `InputError` for what it does not have."""
+        ...

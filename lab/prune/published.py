@@ -1,0 +1,99 @@
+"""The published MiniLM, as what can be pruned: cosines of sentences, one run, a plan."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from celosia.lab.prune.costs import Machine
+from celosia.lab.prune.minilm import calibrate, prune_encoder
+from celosia.lab.prune.part import CRITERIA, Criterion, Gram
+from celosia.lab.prune.pruned import Narrower, Wanted
+from celosia.sim.support.output import check_destination, open_atomically
+from celosia.sim.support.problems import InputError
+from celosia.sim.support.progress import Progress
+from celosia.sim.workloads.graph_workloads import DEFAULT_TEXTS
+from celosia.sim.workloads.models.saved_model import SAVED_SUFFIX
+from celosia.sw.models.sentences import FloatSentences, cosines
+from celosia.sw.quantize.encoders.encoder import quantize_encoder
+from celosia.sw.quantize.encoders.encoder_file import save_encoder
+from celosia.sw.quantize.encoders.float_graph import encoder_float_graph
+from celosia.sw.reference.encoder import EncoderWeights
+from celosia.sw.reference.published import tokenize
+from celosia.sw.reference.texts import calibration_texts, evaluation_texts
+
+__all__ = ["Published"]
+
+
+class Published:
+    """The published model.  Raises `MissingModelError` without its package."""
+
+    measures: Sequence[str] = ("mean cosine", "least cosine")
+    criteria: Sequence[Criterion] = CRITERIA[:2]
+    reason = "minilm has no loss to take a gradient of"
+
+    def __init__(self, machine: Machine, tell: Progress):
+        self.machine, self.tell = machine, tell
+        self.sentences = FloatSentences()
+        self.weights = self.sentences.weights
+        tell("encoding texts", None)
+        tokens = tokenize(calibration_texts())
+        self.lengths = [len(text) for text in tokens]
+        self.x = self.sentences.embeddings.sums(tokens)
+        self.texts = tokenize(evaluation_texts())
+        self.vectors = self.sentences.vectors(self.texts)
+        self.grams: list[Gram] | None = None
+
+    def check_output(self, output: Path) -> None:
+        """A plan, as `celosia build` writes it."""
+        if output.suffix != SAVED_SUFFIX:
+            raise InputError(f"-o {output}: the name of a plan ends with {SAVED_SUFFIX}")
+        check_destination(output)
+
+    def as_it_was(self) -> Narrower:
+        """The model in float32."""
+        return self._measured(self.weights)
+
+    def pruned(self, wanted: Wanted) -> Narrower:
+        """The model with fewer hidden channels, in float32."""
+        if wanted.heads is not None:
+            raise InputError(
+                f"{wanted.heads.option}: heads of minilm stay; only hidden channels are removed "
+                "of an encoder: give --ffn"
+            )
+        assert wanted.ffn is not None
+        if self.grams is None:
+            self.tell(f"calibrating on {len(self.lengths)} texts", None)
+            self.grams = calibrate(self.weights, self.x, self.lengths)
+        return self._measured(
+            prune_encoder(
+                self.weights,
+                self.grams,
+                wanted.criterion,
+                wanted.ffn,
+                dim=wanted.dim,
+                repair=wanted.repair,
+            )
+        )
+
+    def _measured(self, weights: EncoderWeights) -> Narrower:
+        self.tell(f"encoding {len(self.texts)} sentences", None)
+        self.sentences.weights = weights
+        found = cosines(self.sentences.vectors(self.texts), self.vectors)
+        self.tell("predicting cycles", None)
+        lengths = [len(text) for text in tokenize(DEFAULT_TEXTS)]
+        cost = self.machine.predicted(encoder_float_graph(weights, lengths))
+        return Narrower(
+            weights=weights.shape.layers
+            * (4 * weights.shape.width**2 + 2 * weights.shape.width * weights.shape.hidden),
+            quality=(f"{np.mean(found):.4f}", f"{np.min(found):.4f}"),
+            costs={f"{len(lengths)} texts, {sum(lengths)} tokens": cost},
+            save=lambda output: self._save(weights, output),
+        )
+
+    def _save(self, weights: EncoderWeights, output: Path) -> None:
+        self.tell("choosing integers", None)
+        embeddings = self.sentences.embeddings
+        model = quantize_encoder(weights, self.x, self.lengths, embeddings=embeddings)
+        with open_atomically(output) as file:
+            save_encoder(model, file)

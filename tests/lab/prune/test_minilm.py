@@ -1,0 +1,39 @@
+"""Encoders with fewer hidden channels."""
+
+import numpy as np
+import pytest
+
+from celosia.lab.prune.minilm import calibrate, prune_encoder
+from celosia.lab.prune.share import parse_share
+from celosia.sw.reference.encoder import EncoderShape, encode
+from celosia.sw.reference.random_encoder import random_embeddings, random_encoder
+
+SHAPE = EncoderShape(layers=2, width=16, heads=2, hidden=64)
+LENGTHS = [9, 30, 25]
+FFN = parse_share("--ffn", "50%", numbers=False)
+X = random_embeddings(SHAPE, LENGTHS, 1)
+
+
+def test_calibration_sees_every_token(monkeypatch):
+    monkeypatch.setattr("celosia.lab.prune.minilm._ROWS", 32)
+    grams, seen = calibrate(random_encoder(SHAPE, 0), X, LENGTHS), {}
+    encode(random_encoder(SHAPE, 0), X, LENGTHS, seen.__setitem__)
+    for index, gram in enumerate(grams):
+        hidden = seen[f"{index}.hidden"].astype(float)
+        np.testing.assert_allclose(gram.products, hidden.T @ hidden, rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(gram.sums, hidden.sum(axis=0), rtol=1e-4, atol=1e-4)
+        assert gram.rows == sum(LENGTHS)
+
+
+@pytest.mark.parametrize("criterion", ["magnitude", "activation"])
+def test_repair_comes_nearer(criterion):
+    weights = random_encoder(SHAPE, 0)
+    grams, exact = calibrate(weights, X, LENGTHS), encode(weights, X, LENGTHS)
+    far, near = (
+        prune_encoder(weights, grams, criterion, FFN, dim=16, repair=repair)
+        for repair in (False, True)
+    )
+    assert near.shape.hidden == 32
+    assert near.layers[1].up.weights.shape == (16, 32)
+    errors = [np.square(encode(each, X, LENGTHS) - exact).mean() for each in (far, near)]
+    assert errors[1] < errors[0] / 2
