@@ -24,6 +24,7 @@ setup(
             "**/*.html",
             "**/*.css",
             "**/*.js",
+            "**/*.toml",
         ],
         "celosia.lab": ["**/*.cpp", "survey/**/*.toml", "survey/**/*.md"],
         "celosia.sw": ["reference/data/*.txt", "reference/language/data/**/*"],

@@ -23,6 +23,7 @@ COMMANDS: Final = (
     Command("c-host", Panel.HARDWARE, "celosia.sim.c_host.command:app"),
     Command("area", Panel.HARDWARE, "celosia.sim.command.hardware.silicon_command:area"),
     Command("timing", Panel.HARDWARE, "celosia.sim.command.hardware.timing_command:timing"),
+    Command("power", Panel.HARDWARE, "celosia.sim.command.hardware.power_command:power"),
     Command("energy", Panel.HARDWARE, "celosia.sim.command.hardware.silicon_command:energy"),
     Command("fpga", Panel.HARDWARE, "celosia.sim.command.hardware.silicon_command:fpga"),
     Command("doctor", Panel.VERIFY, "celosia.sim.command.checkout_commands:doctor"),

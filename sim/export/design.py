@@ -16,7 +16,7 @@ from celosia.sim.export.rams import Ram, RamPlatform
 from celosia.sim.export.time_zero import wake_blocks
 from celosia.sim.verilator.verilog import to_verilog
 
-__all__ = ["TOPS", "Design", "Top", "export_design"]
+__all__ = ["TOPS", "Design", "Top", "export_design", "for_any_tool"]
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def export_design(config: AcceleratorConfig, top: TopChoice, memories: Memories)
     return Design(
         top=chosen,
         config=config,
-        verilog=_head(config, chosen.module) + _for_any_tool(text),
+        verilog=_head(config, chosen.module) + for_any_tool(text),
         models=ram_models(rams) if rams else "",
         ports=ports_of(component),
         memories=find_memories(text, chosen.module, [ram.name for ram in rams]),
@@ -98,7 +98,7 @@ def _head(config: AcceleratorConfig, module: str) -> str:
     )
 
 
-def _for_any_tool(text: str) -> str:
+def for_any_tool(text: str) -> str:
     """`text` with assertions only for who asks: not every tool that reads Verilog knows them."""
     return wake_blocks(_CHECK.sub(_guard, _GENERATED.sub("", text)))
 

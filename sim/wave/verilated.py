@@ -23,7 +23,7 @@ from celosia.sim.verilator.build_options import Wave
 from celosia.sim.verilator.harness.binding import Goal
 from celosia.sim.verilator.probe import TEXT_BYTES, Probe
 from celosia.sim.wave.fst import is_whole
-from celosia.sim.wave.model import wave_model
+from celosia.sim.wave.model import WaveModel, wave_model
 from celosia.sim.wave.narrator import Narrator
 from celosia.sim.wave.recording import Recorder, Recording
 from celosia.sim.wave.request import WaveRequest
@@ -46,13 +46,16 @@ class _TraceRequest(Structure):
 
 
 class VerilatorWaveDevice(Recorder, VerilatorDevice):
-    """A `VerilatorDevice` that writes the waveform of `request`."""
+    """A `VerilatorDevice` that writes the waveform of `request`.
+
+    `model` is the one that runs if it is not `wave_model`'s.
+    """
 
     _raised: BaseException | None = None
 
-    def __init__(self, request: WaveRequest, setup: Setup):
+    def __init__(self, request: WaveRequest, setup: Setup, model: WaveModel | None = None):
         wave = Wave(request.path.suffix[1:])
-        model = wave_model(setup.config, wave, setup.progress)
+        model = model or wave_model(setup.config, wave, setup.progress)
         super().__init__(
             setup.config, setup.timing, setup.memory_bytes, setup.progress, model.library
         )

@@ -20,7 +20,8 @@ from celosia.sim.export.silicon.area.report import AreaReport, print_area
 from celosia.sim.export.silicon.cells.library import choose_library
 from celosia.sim.export.silicon.energy.events import count_events
 from celosia.sim.export.silicon.energy.report import EnergyReport, print_energy
-from celosia.sim.export.silicon.energy.table import load_table
+from celosia.sim.export.silicon.energy.table import NAMED, load_table
+from celosia.sim.export.silicon.energy.unit_events import count_unit_events
 from celosia.sim.export.silicon.fpga.implement import (
     DEVICES,
     device_options,
@@ -77,7 +78,10 @@ def energy(
     *,
     table: Annotated[
         str | None,
-        typer.Option(metavar="TABLE.toml", help="Picojoules of each event, each with its source."),
+        typer.Option(
+            metavar="NAME|TABLE.toml",
+            help=f"Picojoules of each event, each with its source: {', '.join(NAMED)}.",
+        ),
     ] = None,
     json: JsonOption = None,
 ) -> None:
@@ -89,7 +93,7 @@ def energy(
     entries, document = load_table(table), read_clocked_run(run)
     with progress_bar() as tell:
         tell("counting what happened", None)
-        counts = count_events(run, document)
+        counts = count_events(run, document) | count_unit_events(document)
     report = EnergyReport(str(document["workload"]), counts, entries)
     print_energy(table_console(json), report)
     write_document(json, report)

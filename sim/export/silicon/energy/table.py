@@ -2,15 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from celosia.isa.foreign_file import MIB, ForeignFileError, parse_toml, read_text
-from celosia.sim.export.silicon.energy.events import EVENTS
+from celosia.sim.export.silicon.energy.events import EVENTS, Event
+from celosia.sim.export.silicon.energy.unit_events import LANE_STEP, UNIT_EVENTS
 from celosia.sim.support.problems import InputError
 
-__all__ = ["DEFAULT_TABLE", "EnergyTable", "Entry", "load_table", "parse_table"]
+__all__ = ["DEFAULT_TABLE", "NAMED", "EnergyTable", "Entry", "load_table", "parse_table"]
 
 UNKNOWN: Final = "unknown"
+NAMED: Final[Mapping[str, Path]] = {"osu018": Path(__file__).with_name("osu018.toml")}
+"""Tables that are part of this package."""
 
 DEFAULT_TABLE: Final = """\
 name = "45 nm, Horowitz 2014"
@@ -83,6 +87,8 @@ class Entry:
     pj: float | None
     """Picojoules; None: unknown."""
     source: str
+    clock_pj: float = 0.0
+    """Picojoules of clock pins beside, if each module had a clock gate."""
 
 
 @dataclass(frozen=True)
@@ -92,11 +98,30 @@ class EnergyTable:
     name: str
     entries: Mapping[str, Entry]
 
+    @property
+    def events(self) -> Mapping[str, Event]:
+        """The events that it is about: those of all tables, and those of units that it has.
+
+        A table that knows functions of the lanes apart need not know them together.
+        """
+        named = {name: event for name, event in UNIT_EVENTS.items() if name in self.entries}
+        apart = any(name.startswith(f"{LANE_STEP}_") for name in named)
+        return {
+            name: event
+            for name, event in {**EVENTS, **named}.items()
+            if name != LANE_STEP or not apart or name in self.entries
+        }
+
 
 def load_table(path: str | None) -> EnergyTable:
-    """The table in the TOML file `path`, else the default.  Raises `InputError`."""
+    """The table that is called `path`, or in the TOML file, else the default.
+
+    Raises `InputError`.
+    """
     if path is None:
         return parse_table(DEFAULT_TABLE, "default table")
+    if path in NAMED:
+        return parse_table(read_text(NAMED[path], MIB), path)
     try:
         return parse_table(read_text(path, MIB), path)
     except ForeignFileError as error:
@@ -116,16 +141,25 @@ def parse_table(text: str, place: str) -> EnergyTable:
 
 
 def _entry(key: str, value: Any, place: str) -> Entry:
-    if key not in EVENTS:
-        raise InputError(f"{place}: {key}: there is no such event; there are {', '.join(EVENTS)}")
-    if not isinstance(value, dict) or value.keys() != {"pj", "source"}:
-        raise InputError(f"{place}: {key}: an entry has pj and source, and nothing else")
-    source, pj = value["source"], value["pj"]
+    known = {**EVENTS, **UNIT_EVENTS}
+    if key not in known:
+        raise InputError(f"{place}: {key}: there is no such event; there are {', '.join(known)}")
+    if not isinstance(value, dict) or value.keys() - {"clock_pj"} != {"pj", "source"}:
+        raise InputError(
+            f"{place}: {key}: an entry has pj and source, may have clock_pj, and nothing else"
+        )
+    source, pj, clock_pj = value["source"], value["pj"], value.get("clock_pj", 0.0)
     if not isinstance(source, str) or not source.strip():
         raise InputError(f"{place}: {key}.source: {source!r} does not say where pj is from")
     if pj == UNKNOWN:
         return Entry(None, source)
-    number = isinstance(pj, int | float) and not isinstance(pj, bool)
-    if not number or not 0 <= pj < float("inf"):
+    if not _is_energy(pj):
         raise InputError(f'{place}: {key}.pj: {pj!r} is neither a number from 0 on nor "{UNKNOWN}"')
-    return Entry(float(pj), source)
+    if not _is_energy(clock_pj):
+        raise InputError(f"{place}: {key}.clock_pj: {clock_pj!r} is no number from 0 on")
+    return Entry(float(pj), source, float(clock_pj))
+
+
+def _is_energy(value: Any) -> bool:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and 0 <= value < float("inf")

@@ -5,10 +5,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["TOP", "VerilogModule", "embedded", "places", "split_modules", "standalone"]
+__all__ = [
+    "PART",
+    "TOP",
+    "VerilogModule",
+    "embedded",
+    "own_name",
+    "places",
+    "split_modules",
+    "standalone",
+]
 
 TOP: Final = "top"
 """What a module is called when it stands alone."""
+PART: Final = "part_"
+"""What the names of modules begin with that it instantiates then."""
 
 _NAME: Final = r"(\\\S+ |[A-Za-z_][\w$]*)"
 _MODULE: Final = re.compile(rf"^module {_NAME} ?\(.*?^endmodule$\n?", re.MULTILINE | re.DOTALL)
@@ -58,7 +69,7 @@ def standalone(module: VerilogModule, modules: Mapping[str, VerilogModule]) -> t
     among `modules` keeps its name, and has no interface.
     """
     kinds = [kind for kind in _kinds(module) if kind in modules]
-    new = {module.name: TOP} | {kind: f"part_{number}" for number, kind in enumerate(kinds)}
+    new = {module.name: TOP} | {kind: f"{PART}{number}" for number, kind in enumerate(kinds)}
     text = _renamed(_head(module.text, TOP), new)
     order = _order(_AUTOMATIC, text)
     text = _AUTOMATIC.sub(lambda match: rf"\$auto${order[match[1]]} ", text)
@@ -76,10 +87,17 @@ def embedded(netlist: str, module: VerilogModule) -> str:
 
     All that the module instantiates had an interface.
     """
-    old = {f"part_{number}": rf"\{kind}" for number, kind in enumerate(_kinds(module))}
+    old = {f"{PART}{number}": rf"\{kind}" for number, kind in enumerate(_kinds(module))}
     unnamed = {place: number for number, place in _order(_UNNAMED, module.text).items()}
     netlist = _UNNAMED.sub(lambda match: rf"\port${unnamed[match[1]]} ", netlist)
     return _renamed(_head(netlist, rf"\{module.name}"), old)
+
+
+def own_name(name: str, module: VerilogModule) -> str:
+    """The name in `module` of a signal that is called `name` in what a tool made of it."""
+    unnamed = _order(_UNNAMED, module.text)
+    old = {f"port${place}": f"port${number}" for number, place in unnamed.items()}
+    return old.get(name, name)
 
 
 def places(top: str, modules: Mapping[str, VerilogModule]) -> Iterator[tuple[str, str]]:

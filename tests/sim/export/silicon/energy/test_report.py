@@ -98,3 +98,38 @@ def test_the_sum_below_the_table_is_that_of_its_lines():
     for line in ("5.00 │ 50.0%", "2.00 │ 20.0%", "3.00 │ 30.0%"):
         assert line in said
     assert "10.0 uJ of what is known, by a [small] table." in said
+
+
+CLOCKED = EnergyTable(
+    "a table",
+    {
+        **TABLE.entries,
+        "command": Entry(1.0, "somewhere", 3.0),
+        "clock_cycle": Entry(10.0, "somewhere"),
+        "transform_clock_cycle": Entry(5.0, "somewhere"),
+    },
+)
+
+
+def test_clock_pins_in_every_cycle_and_gated():
+    counts = dict.fromkeys(EVENTS, 0) | {
+        "mac": 4,
+        "command": 1,
+        "clock_cycle": 2,
+        "transform_clock_cycle": 2,
+        "transform_scratchpad_read_byte": 1,
+    }
+    report = EnergyReport("run", counts, CLOCKED)
+    assert report.document()["known_pj"] == 8 + 1 + 20 + 10 + 2
+    assert report.normalization_adds(bus=False) == 12 / 29
+    clock = report.document()["clock"]
+    assert clock == {
+        "pins_pj": 30,
+        "gated_known_pj": 8 + 4 + 2,
+        "gated_adds_on_chip": 2 / 12,
+    }
+    assert "normalization adds 16.7% of what the chip alone takes" in printed(report)
+
+
+def test_a_table_that_is_not_about_clock_pins():
+    assert EnergyReport("run", COUNTS, TABLE).document()["clock"] is None

@@ -4,6 +4,7 @@ import pytest
 
 from celosia.sim.export.silicon.energy.events import EVENTS
 from celosia.sim.export.silicon.energy.table import Entry, load_table, parse_table
+from celosia.sim.export.silicon.energy.unit_events import UNIT_EVENTS
 from celosia.sim.support.problems import InputError
 
 
@@ -46,3 +47,25 @@ def test_bad_tables(text, problem):
 def test_no_file():
     with pytest.raises(InputError, match=r"no\.toml: No such file"):
         load_table("no.toml")
+
+
+def test_the_measured_table_knows_everything():
+    table = load_table("osu018")
+    assert table.name == "base, OSU018"
+    assert table.entries.keys() == table.events.keys()
+    assert table.events.keys() == (EVENTS.keys() - {"lane_step"}) | UNIT_EVENTS.keys()
+    assert all(entry.pj is not None and entry.source for entry in table.entries.values())
+
+
+def test_clock_pins_of_an_event():
+    text = 'name = "x"\n[mac]\npj = 1\nclock_pj = 0.5\nsource = "y"\n'
+    assert parse_table(text, "t").entries["mac"] == Entry(1.0, "y", 0.5)
+    with pytest.raises(InputError, match="is no number from 0 on"):
+        parse_table(text.replace("0.5", "-0.5"), "t")
+
+
+def test_functions_apart_or_together():
+    apart = parse_table('name = "x"\n[lane_step_gelu]\npj = 1\nsource = "y"\n', "t")
+    assert "lane_step" not in apart.events
+    assert "lane_step_gelu" in apart.events
+    assert load_table(None).events == EVENTS

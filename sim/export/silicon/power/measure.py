@@ -1,0 +1,152 @@
+"""Measures energies of events: maps the units, records their operands, and simulates gates."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from celosia.isa.functions.table import Function
+from celosia.sim.export.silicon.area.units import unit_of
+from celosia.sim.export.silicon.energy.unit_events import lane_step
+from celosia.sim.export.silicon.power.events import (
+    COUNTERS_SCOPE,
+    GROUPS,
+    OTHERS,
+    SCOPES,
+    SpentBy,
+    counted,
+    happened,
+)
+from celosia.sim.export.silicon.power.fit import Window
+from celosia.sim.export.silicon.power.gates import Bits, simulate
+from celosia.sim.export.silicon.power.netlist import GateNetlist
+from celosia.sim.export.silicon.power.recording import Design, record
+from celosia.sim.export.silicon.power.waves import Recorded
+from celosia.sim.export.silicon.power.windows import WARM_UP, choose_windows
+from celosia.sim.run.options.options import RunOptions
+from celosia.sim.support.progress import Progress
+from celosia.sim.verilator.build import MODEL_TOP
+
+__all__ = [
+    "MEASURED",
+    "GroupWindow",
+    "Sample",
+    "group_of",
+    "halves",
+    "measure_windows",
+    "windows_of",
+]
+
+MEASURED: Final = (f"{MODEL_TOP}.accelerator", f"{MODEL_TOP}.counters")
+"""The places whose modules are measured: what `celosia verilog --top core` is of."""
+WANTED: Final = ("array_row", "command", *map(lane_step, Function))
+"""What windows are chosen for."""
+
+
+@dataclass
+class GroupWindow:
+    """What a group of units spent in the cycles of a window."""
+
+    pj: NDArray[np.floating[Any]]
+    """For edges, clock pins apart."""
+    gated_pj: NDArray[np.floating[Any]]
+    """For clock pins, if each module had an ideal gate."""
+
+
+@dataclass
+class Sample:
+    """A window that was simulated."""
+
+    events: Mapping[str, NDArray[np.floating[Any]]]
+    groups: dict[str, GroupWindow]
+    wrong: dict[str, float] = field(default_factory=dict[str, float])
+    """Outputs that were not what was recorded, with their share of cycles."""
+
+    def of(self, group: SpentBy, gated: bool) -> Window:
+        """What `group` spent: for edges, or for gated clock pins."""
+        spent = self.groups[group.meaning]
+        return Window(self.events, spent.gated_pj if gated else spent.pj)
+
+
+def halves(sample: Sample) -> tuple[Sample, Sample]:
+    """Two samples of one window: its first cycles, and the others."""
+    middle = len(next(iter(sample.events.values()))) // 2
+
+    def part(cycles: slice) -> Sample:
+        groups = {
+            name: GroupWindow(spent.pj[cycles], spent.gated_pj[cycles])
+            for name, spent in sample.groups.items()
+        }
+        return Sample({name: counts[cycles] for name, counts in sample.events.items()}, groups)
+
+    return part(slice(None, middle)), part(slice(middle, None))
+
+
+def group_of(module: str) -> SpentBy:
+    """The group that a module, named after its place, belongs to."""
+    unit = unit_of(module.partition(".")[2])
+    return next((group for group in GROUPS if unit in group.units), OTHERS)
+
+
+def windows_of(
+    design: Design, options: RunOptions, span: tuple[int, int], tell: Progress
+) -> list[tuple[int, int]]:
+    """Windows of `span` cycles of a run in which all happens that happens there."""
+    scope = COUNTERS_SCOPE
+    recorded = record(design, options, span, [scope], tell, only=scope)
+    return choose_windows(counted(recorded[scope], design.config), span[0], [*WANTED])
+
+
+def measure_windows(
+    design: Design,
+    netlists: Mapping[str, GateNetlist],
+    options: RunOptions,
+    windows: Sequence[tuple[int, int]],
+    tell: Progress,
+) -> list[Sample]:
+    """Simulate each of `netlists` with what was recorded at its ports in each of `windows`."""
+    parts = {
+        f"{name}.{port.name.rpartition('.')[0]}"
+        for name, netlist in netlists.items()
+        for port in netlist.driven
+        if "." in port.name
+    }
+    samples = []
+    for number, window in enumerate(windows):
+        recorded = record(design, options, window, {*netlists, *SCOPES, *parts}, tell)
+        tell(f"simulating gates, window {number + 1} of {len(windows)}", number / len(windows))
+        samples.append(_sample(design, netlists, recorded))
+    return samples
+
+
+def _sample(
+    design: Design, netlists: Mapping[str, GateNetlist], recorded: Mapping[str, Recorded]
+) -> Sample:
+    events = {name: counts[WARM_UP:] for name, counts in happened(recorded, design.config).items()}
+    cycles = len(next(iter(events.values())))
+    groups = {
+        group.meaning: GroupWindow(np.zeros(cycles), np.zeros(cycles))
+        for group in (*GROUPS, OTHERS)
+    }
+    sample = Sample(events, groups)
+    for name, netlist in netlists.items():
+        own = recorded[name].signals
+        first = {signal: bits[0] for signal, bits in own.items()}
+        done = simulate(netlist, _driven(name, netlist, recorded), own, first)
+        spent = groups[group_of(name).meaning]
+        spent.pj += done.pj[-cycles:]
+        spent.gated_pj += done.clocked[-cycles:] * netlist.clock_pj
+        for port, share in done.wrong.items():
+            sample.wrong[f"{name}.{port}"] = share
+    return sample
+
+
+def _driven(module: str, netlist: GateNetlist, recorded: Mapping[str, Recorded]) -> dict[str, Bits]:
+    """What was recorded of what drives a netlist: its ports, and outputs of the modules in it."""
+    found = {}
+    for port in netlist.driven:
+        instance, dot, name = port.name.rpartition(".")
+        found[port.name] = recorded[module + dot + instance].signals[name]
+    return found
