@@ -26,6 +26,7 @@ COMMANDS: Final = (
     Command("power", Panel.HARDWARE, "celosia.sim.command.hardware.power_command:power"),
     Command("energy", Panel.HARDWARE, "celosia.sim.command.hardware.silicon_command:energy"),
     Command("fpga", Panel.HARDWARE, "celosia.sim.command.hardware.silicon_command:fpga"),
+    Command("board", Panel.HARDWARE, "celosia.sim.command.hardware.board_command:app"),
     Command("doctor", Panel.VERIFY, "celosia.sim.command.checkout_commands:doctor"),
     Command("docs", Panel.VERIFY, "celosia.sim.command.checkout_commands:docs"),
 )

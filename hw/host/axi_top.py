@@ -26,7 +26,7 @@ from celosia.isa.registers.errors import Cause
 from celosia.isa.registers.map import REGISTER_BITS, WINDOW_BYTES, BusId
 from celosia.isa.registers.queues import QUEUES
 
-__all__ = ["AxiTop"]
+__all__ = ["AxiTop", "lite_ports"]
 
 ATTRIBUTES = {"lock": (1, 0), "cache": (4, 0b0011), "prot": (3, 0b000), "qos": (4, 0)}
 """Further signals of AR and AW, each with its width and constant value.  Cache: normal memory, not
@@ -59,7 +59,7 @@ class AxiTop(wiring.Component):
             | read_ports(config)
             | write_ports(config)
             | _attribute_ports()
-            | _host_ports()
+            | lite_ports()
             | status
         )
 
@@ -284,7 +284,8 @@ def _attribute_ports() -> dict[str, wiring.Member]:
     }
 
 
-def _host_ports() -> dict[str, wiring.Member]:
+def lite_ports() -> dict[str, wiring.Member]:
+    """The five channels of AXI4-Lite, seen from the registers."""
     ports: dict[str, wiring.Member] = {}
     for channel, payload in LITE_CHANNELS.items():
         there, back = (In, Out) if channel in HOST_DRIVES else (Out, In)

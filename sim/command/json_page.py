@@ -22,6 +22,7 @@ Units are in the names of keys, or in their meanings.
 """
 DOCUMENTS: Final = {
     "run": "celosia.sim.run.models.model_outcome:Run",
+    "board run": "celosia.sim.run.models.model_outcome:Run",
     "top": "celosia.sim.run.models.model_outcome:Run",
     "plan": "celosia.sim.command.outputs.plan_report:Plan",
     "check": "celosia.sim.command.models.checked_model:CheckedModel",

@@ -29,7 +29,7 @@ from celosia.sim.support.output import check_destination, write_array, write_fil
 from celosia.sim.support.words import command_line
 from celosia.sim.wave.request import parse_request
 
-__all__ = ["run"]
+__all__ = ["announce", "run", "show"]
 
 
 @grouped
@@ -54,7 +54,7 @@ def run(
             log=outputs.follows,
             advice=outputs.follows,
         ),
-        told=Told(command_line=command_line(), announce=_announce),
+        told=Told(command_line=command_line(), announce=announce),
     )
     result = asked.options.get("out")
     for path in (outputs.json, result, outputs.trace):
@@ -62,7 +62,7 @@ def run(
     check_folder(outputs.report)
     with progress_bar() as tell:
         outcome = run_advised(options, tell)
-    _show(outcome, outputs)
+    show(outcome, outputs)
     document = outcome.document()
     if outputs.json:
         write_file(outputs.json, as_json(document))
@@ -72,7 +72,8 @@ def run(
     raise typer.Exit(outcome.report.exit_code)
 
 
-def _show(outcome: Outcome, outputs: Outputs) -> None:
+def show(outcome: Outcome, outputs: Outputs) -> None:
+    """Print what a run has shown."""
     console = table_console(outputs.json)
     model = isinstance(outcome, ModelOutcome)
     for report in outcome.reports if model else [outcome.report]:
@@ -81,5 +82,6 @@ def _show(outcome: Outcome, outputs: Outputs) -> None:
         print_model(console, outcome)
 
 
-def _announce(text: str) -> None:
+def announce(text: str) -> None:
+    """Say something to who waits."""
     typer.echo(f"celosia: {text}", err=True)

@@ -137,7 +137,7 @@ class Setting(Record):
     workload: Hidden[str]
     preset: str
     """The name or file that the configuration started from."""
-    simulator: Annotated[str, Rule(enum=["functional", "amaranth", "verilator"])]
+    simulator: Annotated[str, Rule(enum=["functional", "amaranth", "verilator", "board"])]
     """What computed."""
     config: AcceleratorConfig
     """Every parameter of the accelerator, as it was used."""

@@ -41,7 +41,8 @@ class RunResult:
     seconds: float = 0.0
     """CPU time inside the run, memory model included."""
     marks: tuple[dict[str, int], ...] = ()
-    """The counters, since the run began, as they stood at each mark; empty without a clock."""
+    """The counters, since the run began, as they stood at each mark; empty without a clock, and on
+    a board, which has nobody to look at them meanwhile."""
     log: object | None = None
     """What happened when, of a device that keeps a log."""
 
@@ -93,7 +94,7 @@ class Device(Protocol):
 
     config: AcceleratorConfig
     name: str
-    """``functional``, ``amaranth`` or ``verilator``."""
+    """``functional``, ``amaranth``, ``verilator`` or ``board``."""
     memory_bytes: int
 
     def write(self, address: int, data: bytes) -> None:

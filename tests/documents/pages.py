@@ -101,13 +101,21 @@ def _root() -> Any:
 
 
 def _found(command: str) -> tuple[Any, list[str]]:
-    """The command or group that the first words name, and the words behind them."""
+    """The command or group that the first words name, and the words behind them.
+
+    A group may take a word itself, before the name of its command.
+    """
     found: Any = _root()
     words = shlex.split(command)[1:]
+    taken = False
     while words and not words[0].startswith("-") and hasattr(found, "commands"):
-        if words[0] not in found.commands:
+        if words[0] in found.commands:
+            found, taken = found.commands[words.pop(0)], False
+        elif taken or not any(each.param_type_name == "argument" for each in found.params):
             break
-        found = found.commands[words.pop(0)]
+        else:
+            words.pop(0)
+            taken = True
     return found, words
 
 

@@ -15,14 +15,26 @@ from amaranth.lib.wiring import Component, Flow
 
 import celosia.hw
 from celosia.hw.gemmini.windows import PoolingController, PoolWalker
+from celosia.hw.host.board.block_memory import BlockMemory
+from celosia.hw.host.board.bridge import Bridge
+from celosia.hw.host.board.setup import BoardSetup
+from celosia.hw.host.board.top import BoardTop
+from celosia.hw.host.board.uart_receiver import UartReceiver
+from celosia.hw.host.board.uart_transmitter import UartTransmitter
 from celosia.hw.store.controller import StoreController, store_ports
 from celosia.isa.presets import PRESETS
 
 GEMMINI = PRESETS["gemmini4"]
+BOARD = BoardSetup(clock_hz=8_000_000, baud=1_000_000, memory_bytes=1024)
 
 EXAMPLES: Final[Mapping[type[Component], Callable[[], Component]]] = {
     PoolWalker: lambda: PoolWalker(GEMMINI, store_ports(GEMMINI)),
     PoolingController: lambda: PoolingController(GEMMINI, StoreController(GEMMINI)),
+    BlockMemory: lambda: BlockMemory(PRESETS["tiny"], 1024),
+    BoardTop: lambda: BoardTop(PRESETS["tiny"], BOARD),
+    Bridge: lambda: Bridge(BOARD),
+    UartReceiver: lambda: UartReceiver(8),
+    UartTransmitter: lambda: UartTransmitter(8),
 }
 """Makes an instance of a class whose constructor takes more than a configuration."""
 

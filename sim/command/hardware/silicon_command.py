@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from celosia.isa.presets import resolve_config
+from celosia.sim.command.hardware.board_build import BoardWords, board_words, built
 from celosia.sim.command.hardware.silicon_options import (
     CellsOption,
     JobsOption,
@@ -14,6 +15,7 @@ from celosia.sim.command.hardware.silicon_options import (
     started_yosys,
 )
 from celosia.sim.command.options.common import JsonOption, PresetOption, SetOption
+from celosia.sim.command.options.groups import Group, grouped
 from celosia.sim.export.choices import Memories, TopChoice
 from celosia.sim.export.silicon.area.measure import lean_parameter, measure_area
 from celosia.sim.export.silicon.area.report import AreaReport, print_area
@@ -33,7 +35,9 @@ from celosia.sim.export.silicon.synthesis.mapping import Mapper
 from celosia.sim.reporting.run_file import read_clocked_run
 from celosia.sim.run.origin import write_document
 from celosia.sim.support.display import progress_bar, table_console
+from celosia.sim.support.guard import WRONG
 from celosia.sim.support.output import check_destination
+from celosia.sim.support.problems import InputError
 
 __all__ = ["area", "energy", "fpga"]
 
@@ -99,13 +103,15 @@ def energy(
     write_document(json, report)
 
 
+@grouped
 def fpga(
     *,
-    preset: PresetOption = "small",
+    preset: PresetOption = None,
     overrides: SetOption = None,
     device: Annotated[
-        str, typer.Option("--device", metavar="NAME", help=f"{', '.join(DEVICES)}.")
-    ] = "ecp5-85k",
+        str | None,
+        typer.Option("--device", metavar="NAME", help=f"{', '.join(DEVICES)}; ecp5-85k if none."),
+    ] = None,
     seeds: Annotated[
         int, typer.Option("--seeds", min=1, max=100, help="Place and route with seeds 1 to N.")
     ] = 1,
@@ -113,34 +119,42 @@ def fpga(
         float,
         typer.Option("--frequency", metavar="MHZ", min=1, help="What placing and routing aim at."),
     ] = 60.0,
+    board: Annotated[BoardWords | None, Group(board_words)],
     yosys: YosysOption = None,
     jobs: JobsOption = None,
     json: JsonOption = None,
 ) -> None:
-    """Synthesize, place and route for an FPGA, out of context: docs/fpga.md."""
-    name = "small" if preset is None else preset
+    """Synthesize, place and route for an FPGA, out of context or for a board: docs/fpga.md.
+
+    The configuration is `small`, for a board `tiny`, if none is named.
+    """
+    name = preset or ("small" if board is None else "tiny")
     config = resolve_config(name, overrides or ())
-    device_options(device)
-    check_destination(json)
-    with progress_bar() as tell:
-        tell("starting nextpnr", None)
-        nextpnr = find_nextpnr()
-        tool = started_yosys(yosys, tell)
-        tell("writing the Verilog", None)
-        # Loads Amaranth, which only who measures needs.
-        exporter = import_module("celosia.sim.export.design")
-        design = exporter.export_design(config, TopChoice.CORE, Memories.INFERRED)
-        found = implement(
-            design.verilog,
-            design.top.module,
-            (tool, nextpnr),
-            device,
-            range(1, seeds + 1),
-            frequency,
-            jobs or os.cpu_count() or 1,
-            tell,
-        )
     title = " ".join([name, *(overrides or ())])
-    report = FpgaReport(title, config, device, [tool.identity, nextpnr], found)
+    check_destination(json)
+    at_once = jobs or os.cpu_count() or 1
+    if board is not None:
+        if device is not None:
+            raise InputError(f"--device {device}: a board has its own FPGA")
+        with progress_bar() as tell:
+            tell("starting the tools", None)
+            report = built(title, config, board, (yosys, range(1, seeds + 1), at_once), tell)
+    else:
+        device = device or "ecp5-85k"
+        device_options(device)
+        with progress_bar() as tell:
+            tell("starting nextpnr", None)
+            nextpnr = find_nextpnr()
+            tool = started_yosys(yosys, tell)
+            tell("writing the Verilog", None)
+            # Loads Amaranth, which only who measures needs.
+            exporter = import_module("celosia.sim.export.design")
+            design = exporter.export_design(config, TopChoice.CORE, Memories.INFERRED)
+            tools, numbers = (tool, nextpnr), range(1, seeds + 1)
+            text, top = design.verilog, design.top.module
+            found = implement(text, top, tools, device, numbers, frequency, at_once, tell)
+        report = FpgaReport(title, config, device, [tool.identity, nextpnr], found)
     print_fpga(table_console(json), report)
     write_document(json, report)
+    if report.board is not None and report.board.bitstream is None:
+        raise typer.Exit(WRONG)

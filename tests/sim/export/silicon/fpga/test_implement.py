@@ -107,5 +107,7 @@ def test_nextpnr_on_path_comes_first(monkeypatch):
     monkeypatch.setattr(module.shutil, "which", lambda name: f"/bin/{name}")
     assert find_nextpnr() == "/bin/nextpnr-ecp5"
     monkeypatch.setattr(module.shutil, "which", lambda name: None)
-    with pytest.raises(EnvironmentProblem, match=r"no nextpnr: .* PyPI package yowasp-nextpnr"):
+    with pytest.raises(
+        EnvironmentProblem, match=r"no nextpnr-ecp5: .* PyPI package yowasp-nextpnr"
+    ):
         find_nextpnr()

@@ -1,0 +1,1 @@
+"""An accelerator that is alone on a board: block RAM for its memory, a serial link for its host."""

@@ -1,0 +1,1 @@
+"""An accelerator on a board, reached by a serial port; and the same board, simulated."""

@@ -1,0 +1,56 @@
+"""`SerialLink` with a board at a pseudo-terminal that is deaf, noisy or strange."""
+
+import os
+import tty
+
+import pytest
+
+from celosia.isa.registers.serial import Greeting, Verb
+from celosia.sim.board.link import LinkError, SerialLink
+from celosia.sim.support.problems import InputError
+from tests.support.pretended_board import PretendedBoard
+
+
+@pytest.mark.parametrize("noise", [b"", b"\xc0\xdb\x00garbage\xc0\xc0", b"\xdb"])
+def test_a_board_is_heard_through_noise(noise):
+    noisy = PretendedBoard({0x10: 0xCAFE}, noise=noise)
+    with noisy as board, SerialLink(board.path, 115_200) as link:
+        assert link.greeting == Greeting(8_000_000, 1 << 16)
+        link.ask(Verb.WRITE, 7, payload=b"\xc0\xdb\xdc")
+        assert link.ask(Verb.READ, 6, 5).payload == b"\0\xc0\xdb\xdc\0"
+        assert link.ask(Verb.READ_REGISTER, 0x10, 4).payload == b"\xfe\xca\0\0"
+        assert link.repeated == 0
+
+
+def test_a_request_that_is_lost_is_repeated():
+    deaf = PretendedBoard({}, deaf=(1,))
+    with deaf as board, SerialLink(board.path, 1_000_000, patience=0.1) as link:
+        link.ask(Verb.WRITE, 0, payload=b"x")
+        assert link.repeated == 1
+    assert board.requests == [Verb.HELLO, Verb.WRITE, Verb.WRITE]
+
+
+def test_nothing_answers():
+    ours, theirs = os.openpty()
+    tty.setraw(theirs)
+    try:
+        with pytest.raises(LinkError, match=r"nothing answers at 1,000,000 baud, asked 4 times"):
+            SerialLink(os.ttyname(theirs), 1_000_000, patience=0.05)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+def test_another_version():
+    other = Greeting(8_000_000, 4096, version=9)
+    wrong = pytest.raises(LinkError, match="version 9 of the serial link, this host 1")
+    with PretendedBoard({}, greeting=other) as board, wrong:
+        SerialLink(board.path, 1_000_000)
+
+
+def test_no_such_port(tmp_path):
+    with pytest.raises(InputError, match="nosuch: cannot be opened as a serial port: No such file"):
+        SerialLink("/dev/nosuch", 1_000_000)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot be opened as a serial port"):
+        SerialLink(str(tmp_path / "file"), 1_000_000)
