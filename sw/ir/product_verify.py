@@ -9,7 +9,7 @@ has tens of thousands of products; of any other nest, each product is.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from celosia.sw.ir.program import Load, Op, Products, Transform
 from celosia.sw.ir.program_rows import MadeRows
@@ -30,51 +30,55 @@ class _Corner(NamedTuple):
 
 
 class _Reach(NamedTuple):
-    """What products take of A or W along K: from one tile on, to the one behind the last."""
+    """What products take of A or W along K: from one tile on, to the one behind the last.
 
-    first: _Corner
-    behind: _Corner
+    At each end it is known by itself: one end may have been loaded, and a transform may have made
+    the other.
+    """
+
+    first: _Corner | None
+    """None: a transform has made this end."""
+    behind: _Corner | None
+
+    def goes_on(self, more: "_Reach") -> bool:
+        """Whether `more` begins just behind this, as far as that is known."""
+        return None in (self.behind, more.first) or self.behind == more.first
+
+    def with_more(self, more: "_Reach") -> "_Reach":
+        """One reach, with `more` behind."""
+        return _Reach(self.first, more.behind)
 
     def moved(self, across: int) -> "_Reach":
         """The same of what is so much further across."""
-        first, behind = (each._replace(across=each.across + across) for each in self)
-        return _Reach(first, behind)
+        return _Reach(*(each and each._replace(across=each.across + across) for each in self))
 
 
-def _longer(reach: _Reach | None, more: _Reach | None, *, before: bool) -> bool:
-    """Whether `more` is just behind or `before` a reach, as far as both are known."""
-    if reach is None or more is None:
-        return True
-    return more.behind == reach.first if before else more.first == reach.behind
-
-
-def _joined(reach: _Reach | None, more: _Reach | None, *, before: bool) -> _Reach | None:
-    """A reach with `more` just behind or `before` it."""
-    if reach is None or more is None:
-        return more
-    return _Reach(more.first, reach.behind) if before else _Reach(reach.first, more.behind)
+_MADE: Final = _Reach(None, None)
+"""What transforms have made, as far as anybody knows."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Tiles:
     """The tiles of a product or a nest, or of all that sums are made of."""
 
-    a: _Reach | None
-    """None: A was made by a transform."""
-    w: _Reach | None
-    """None: W was made by a transform."""
+    a: _Reach
+    w: _Reach
 
     def with_more(self, more: "_Tiles") -> "_Tiles":
         """These and `more`.  Raises `ValueError` if they do not go on along K at either end."""
-        for before in (False, True):
-            if _longer(self.a, more.a, before=before) and _longer(self.w, more.w, before=before):
-                a = _joined(self.a, more.a, before=before)
-                return _Tiles(a, _joined(self.w, more.w, before=before))
-        raise ValueError(f"goes on with {more}, not with what is beside {self}")
+        fits = [
+            _Tiles(one.a.with_more(other.a), one.w.with_more(other.w))
+            for one, other in ((self, more), (more, self))
+            if one.a.goes_on(other.a) and one.w.goes_on(other.w)
+        ]
+        if not fits:
+            raise ValueError(f"goes on with {more}, not with what is beside {self}")
+        # What fits at both ends is at one of them, and nobody knows at which.
+        return fits[0] if len(fits) == 1 else _Tiles(_MADE, _MADE)
 
     def moved(self, a: int = 0, w: int = 0) -> "_Tiles":
         """These tiles, so much further across."""
-        return _Tiles(self.a and self.a.moved(a), self.w and self.w.moved(w))
+        return _Tiles(self.a.moved(a), self.w.moved(w))
 
 
 @dataclass(slots=True)
@@ -119,11 +123,12 @@ class ProductChecker:
     def _in_order(self, products: list[Products]) -> list[Products]:
         """The products of a nest, the last one first if it is next to the sums in its rows."""
         op = products[0]
-        sums, w = self._sums.get(op.c), self._tiles(op).w
+        sums, w = self._sums.get(op.c), self._tiles(op).w.first
         if not op.accumulate or sums is None:
             return products
         goes_on = sums.number == self.sums.one_maker(op.c, op.c + op.rows)
-        before = sums.tiles.w and w and w.first.depth < sums.tiles.w.first.depth
+        begin = sums.tiles.w.first
+        before = w is not None and begin is not None and w.depth < begin.depth
         return products[::-1] if goes_on and before else products
 
     def _summed(self, op: Products) -> Iterator[tuple[int, _Sums]]:
@@ -180,7 +185,7 @@ class ProductChecker:
         by = (op.k - 1) * dim + depth
         a_reach = _reach(self._a_corner(a_op, a), by)
         if not isinstance(w_op, Load):
-            return _Tiles(a_reach, None)
+            return _Tiles(a_reach, _MADE)
         # One axis of W goes from block to block, the other one from row to row.
         by_block, by_row, rows = (
             ((op.k, op.w_k), (op.columns, op.w_column), column_rows)
@@ -214,6 +219,6 @@ class ProductChecker:
         return _Corner(made.view.tensor, depth, across)
 
 
-def _reach(corner: _Corner | None, depth: int) -> _Reach | None:
-    """What is so long along K from a tile on."""
-    return corner and _Reach(corner, corner.moved(depth))
+def _reach(corner: _Corner | None, depth: int) -> _Reach:
+    """What is so long along K from a tile on; None: a transform has made it."""
+    return _Reach(corner, corner and corner.moved(depth))
