@@ -68,6 +68,9 @@ def sweep(
             lines = timed(points, run_sweep(points, lanes, make_folder(out), tell), periods)
     write_file(out / PAGE, sweep_page(lines, Path(space).name, out, axis))
     table_console().print(_table(lines, axis))
+    kept_out = sum("refused" in line for line in lines)
+    if kept_out:
+        typer.echo(f"{counted(kept_out, 'point')} refused, the page says why")
     unknown = sum(is_measured(line) and not is_measured(line, axis) for line in lines)
     if unknown:
         typer.echo(f"{counted(unknown, 'point')} left out: no --timing is of their configuration")
@@ -82,19 +85,19 @@ def sweep(
 
 
 def _table(lines: Sequence[Line], axis: Axis) -> Table:
-    """The fastest point of each workload, and what became of the others."""
-    table = Table("workload", "sim", title="The fastest points", title_justify="left")
-    for head in ("points", "refused", "on the front", *headings(axis)):
-        table.add_column(head, justify="right")
+    """The fastest point of each workload, and how many of its points are on the front."""
+    table = Table(title="The fastest points", title_justify="left")
+    table.add_column("workload", overflow="fold")
+    for head in ("on the front", *headings(axis)):
+        table.add_column(head.replace(" ", "\n", 1), justify="right", no_wrap=True)
     table.add_column("configuration", overflow="fold")
     for run, sim in dict.fromkeys((line["run"], line["sim"]) for line in lines):
         members = [line for line in lines if (line["run"], line["sim"]) == (run, sim)]
         front = pareto_front(members, axis)
-        refused = sum("refused" in line for line in members)
         cells = ("-",) * (len(headings(axis)) + 1)
         if front:
             chosen = ", ".join(f"{name}={value}" for name, value in front[0]["space"].items())
             cells = (*numbers(front[0], axis), escape(chosen))
-        counts = (len(members), refused, len(front))
-        table.add_row(escape(run), sim, *(f"{count:,}" for count in counts), *cells)
+        share = f"{len(front):,} of {len(members):,}"
+        table.add_row(escape(f"{run}, by {sim}"), share, *cells)
     return table

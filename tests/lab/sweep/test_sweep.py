@@ -180,6 +180,7 @@ def test_the_command_sweeps_and_knows_what_it_knew(space, tmp_path):
     words = ("sweep", space, "--executor", "local:1", "--out", out)
     first = invoke(*words)
     assert first.exit_code == 0, first.output
+    assert "2 points refused, the page says why" in first.output
     before = (out / LINES).read_text()
     assert invoke(*words).exit_code == 0
     assert (out / LINES).read_text() == before
