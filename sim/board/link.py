@@ -2,7 +2,7 @@
 
 import os
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import Final, Self
 
 import serial
@@ -32,7 +32,9 @@ class LinkError(EnvironmentProblem):
 
 
 class SerialLink:
-    """A board at the serial port `path`; `patience` is how many seconds it has for an answer.
+    """A board at the serial port `path`, which has `patience` seconds for its first answer.
+
+    It has twice as many for each further try: a board that is simulated may be slow.
 
     The constructor raises `InputError` for a port that cannot be opened, and `LinkError` if no
     board of this version answers there.
@@ -53,11 +55,10 @@ class SerialLink:
         # Adapters of FTDI otherwise keep short answers for 16 ms; not every port knows of it.
         with suppress(OSError, ValueError, AttributeError):
             self._port.set_low_latency_mode(True)
-        try:
+        with ExitStack() as opened:
+            opened.callback(self.close)
             self.greeting = self._greet()
-        except BaseException:
-            self.close()
-            raise
+            opened.pop_all()
 
     def ask(self, verb: Verb, offset: int = 0, count: int = 0, payload: bytes = b"") -> Reply:
         """The reply to a request, asked up to `TRIES` times.
@@ -72,7 +73,7 @@ class SerialLink:
             for attempt in range(TRIES):
                 self.repeated += attempt > 0
                 self._port.write(wire)
-                if reply := self._reply(time.monotonic() + seconds):
+                if reply := self._reply(time.monotonic() + seconds * 2**attempt):
                     break
             else:
                 raise LinkError(

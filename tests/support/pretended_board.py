@@ -2,6 +2,7 @@
 
 import os
 import threading
+import time
 import tty
 from collections.abc import Iterable, Mapping
 
@@ -20,6 +21,8 @@ __all__ = ["PretendedBoard"]
 class PretendedBoard:
     """A board at `path`; requests whose numbers are in `deaf` are not heard, and noise comes first.
 
+    An answer takes `delay` seconds.
+
     Requests are counted from 0.
     """
 
@@ -29,12 +32,13 @@ class PretendedBoard:
         greeting: Greeting | None = None,
         deaf: Iterable[int] = (),
         noise: bytes = b"",
+        delay: float = 0.0,
     ):
         self.memory = bytearray(1 << 16)
         self.requests: list[Verb] = []
         self._registers = dict(registers)
         self._greeting = greeting or Greeting(8_000_000, len(self.memory))
-        self._deaf, self._noise = set(deaf), noise
+        self._deaf, self._noise, self._delay = set(deaf), noise, delay
         self._ours, self._theirs = os.openpty()
         tty.setraw(self._theirs)
         self.path = os.ttyname(self._theirs)
@@ -61,6 +65,7 @@ class PretendedBoard:
                 number = len(self.requests)
                 self.requests.append(Verb(verb))
                 if number not in self._deaf:
+                    time.sleep(self._delay)
                     result, payload = self._answer(verb, offset, count, body[REQUEST_HEAD.size :])
                     reply = framed(bytes((sequence, result)) + payload)
                     os.write(self._ours, self._noise + reply)
