@@ -60,7 +60,7 @@ class Golden:
     unit: int = EXPONENT.unit
     reference: int = 0
     column: int = 0
-    """Of the next numerators: so many came behind the last HEADER."""
+    """The column of the next numerators: so many came behind the last HEADER."""
     kept: np.ndarray = field(default_factory=lambda: np.zeros(1, np.int64))
     product: np.ndarray = field(default_factory=lambda: np.zeros(1, np.int64))
 

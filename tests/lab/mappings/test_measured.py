@@ -9,7 +9,7 @@ MEASURED = MeasuredPlans(
     predicted=[330.0, 80.0, 110.0, 400.0],
     cycles=[100, 160, 200, 500],
 )
-"""Of those up to twice the best, 100 to 200 cycles, the one that takes 100 is expected last."""
+"""The plan that takes 100 cycles is expected last of those that take up to twice as many."""
 
 
 def test_order_is_of_plans_up_to_a_multiple_of_the_fewest_cycles():

@@ -27,7 +27,7 @@ from celosia.sim.profile.profile import Profile
 from celosia.sim.run.programs.program_work import program_work
 from celosia.sim.support.problems import InputError
 
-__all__ = ["BUS", "EVENTS", "Event", "count_events", "memory_events"]
+__all__ = ["BUS", "EVENTS", "Event", "count_events", "memory_events", "operations"]
 
 
 @dataclass(frozen=True)
@@ -96,14 +96,20 @@ def _counted(counters: Mapping[str, int], config: AcceleratorConfig) -> dict[str
 def memory_events(program: Iterable[Command], config: AcceleratorConfig) -> dict[str, int]:
     """The events of the local memories that the commands of `program` cause, by name."""
     counted = {name: 0 for name in EVENTS if name not in _OF_COUNTERS}
+    for operation in operations(program, config):
+        for name, count in _events(operation, config.dim):
+            counted[name] += count
+    return counted
+
+
+def operations(program: Iterable[Command], config: AcceleratorConfig) -> Iterator[Operation]:
+    """What the commands of `program` ask for, one after the other."""
     state = ArchState.reset(config)
     for _, command in expand(program, config):
         done = step(command, state, config)
         state = done.state
         if done.operation is not None:
-            for name, count in _events(done.operation, config.dim):
-                counted[name] += count
-    return counted
+            yield done.operation
 
 
 def _events(operation: Operation, dim: int) -> Iterator[tuple[str, int]]:

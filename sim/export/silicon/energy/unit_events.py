@@ -10,12 +10,9 @@ from typing import Any, Final
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command
 from celosia.isa.functions.table import Function
-from celosia.isa.operations.loops import expand
 from celosia.isa.operations.operations import Load, Operation, Product, Store
-from celosia.isa.operations.semantics import step
 from celosia.isa.registers.events import function_counter
-from celosia.isa.state.state import ArchState
-from celosia.sim.export.silicon.energy.events import Event
+from celosia.sim.export.silicon.energy.events import Event, operations
 from celosia.sim.profile.profile import Profile
 
 __all__ = [
@@ -97,13 +94,9 @@ def count_unit_events(run: Mapping[str, Any]) -> dict[str, int]:
 
 def _of_program(program: Iterable[Command], config: AcceleratorConfig) -> dict[str, int]:
     counted: dict[str, int] = dict.fromkeys(_OF_PROGRAM, 0)
-    state = ArchState.reset(config)
-    for _, command in expand(program, config):
-        done = step(command, state, config)
-        state = done.state
-        if done.operation is not None:
-            for name, count in _events(done.operation, config.dim):
-                counted[name] += count
+    for operation in operations(program, config):
+        for name, count in _events(operation, config.dim):
+            counted[name] += count
     return counted
 
 
