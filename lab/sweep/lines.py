@@ -50,6 +50,8 @@ def _parsed(data: bytes, path: Path) -> Iterator[tuple[str, Line]]:
     for number, text in enumerate(data.splitlines(), 1):
         try:
             line = parse_json(text)
-            yield line["key"], line
-        except (ValueError, KeyError, TypeError):
-            raise InputError(f"{path}: line {number}: not a line of a sweep") from None
+        except ValueError:
+            line = None
+        if not isinstance(line, dict) or not isinstance(line.get("key"), str):
+            raise InputError(f"{path}: line {number}: not a line of a sweep")
+        yield line["key"], line

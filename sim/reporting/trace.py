@@ -100,7 +100,10 @@ def _queue_tracks(writer: "_Writer", root: int, profile: Profile, name: str, uni
 
 
 def _levels(entered: np.ndarray, started: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How many operations wait, from which cycle on: the most in each `_SAMPLE`, and the last."""
+    """How many operations wait, from which cycle on: the most in each `_SAMPLE`, and the last.
+
+    What waits already as a sample begins counts in it.
+    """
     moments = np.concatenate([entered, started])
     steps = np.concatenate([np.ones_like(entered), -np.ones_like(started)])
     order = np.argsort(moments, kind="stable")
@@ -109,10 +112,16 @@ def _levels(entered: np.ndarray, started: np.ndarray) -> tuple[np.ndarray, np.nd
     levels, times = levels[last], times[last] + 1
     if not len(times):
         return times, levels
-    slots, first = np.unique(times // _SAMPLE, return_index=True)
-    most = np.maximum.reduceat(levels, first)
-    at = np.where(slots == slots[0], times[0], slots * _SAMPLE)
-    return np.append(at, times[-1] + 1), np.append(most, levels[-1])
+    changed = np.unique(times // _SAMPLE)
+    edges = np.union1d(changed, changed + 1) * _SAMPLE
+    held = np.append(0, levels)[np.searchsorted(times, edges, side="right")]
+    moments, levels = np.append(edges, times), np.append(held, levels)
+    order = np.argsort(moments, kind="stable")
+    slots, first = np.unique(moments[order] // _SAMPLE, return_index=True)
+    most = np.maximum.reduceat(levels[order], first)
+    at = slots * _SAMPLE
+    at[0], at[-1] = times[0], times[-1] + 1
+    return at, most
 
 
 def _owner_track(writer: "_Writer", root: int, profile: Profile, resource: str) -> None:

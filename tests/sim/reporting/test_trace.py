@@ -170,7 +170,27 @@ def test_an_operation_waits_from_the_cycle_behind_that_in_which_it_entered():
     at, most = _levels(np.array([0, 640]), np.array([1000, 1000]))
     assert [*zip(at.tolist(), most.tolist(), strict=True)] == [
         (1, 1),
+        (64, 1),
         (640, 2),
-        (960, 0),
+        (704, 2),
+        (960, 2),  # Both wait up to cycle 1,000.
         (1002, 0),
     ]
+
+
+@pytest.mark.parametrize(
+    ("entered", "started", "shown"),
+    [
+        # Five wait from cycle 11 on, four of them up to 130: the sample from 128 on begins with 4.
+        ([10] * 5, [20, 130, 130, 130, 130], {11: 5, 64: 4, 128: 4, 132: 0}),
+        # Nothing changes for long: what is left is shown as soon as the sample of the most is over.
+        ([0, 1, 2], [3, 4, 600], {1: 3, 64: 1, 576: 1, 602: 0}),
+        # One that waits across a border alone.
+        ([60], [64], {61: 1, 64: 1, 66: 0}),
+        ([60], [62], {61: 1, 64: 0}),
+        ([], [], {}),
+    ],
+)
+def test_what_waits_as_a_sample_begins_counts_in_it(entered, started, shown):
+    at, most = _levels(np.array(entered, int), np.array(started, int))
+    assert dict(zip(at.tolist(), most.tolist(), strict=True)) == shown

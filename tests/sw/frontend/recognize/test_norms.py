@@ -89,3 +89,76 @@ def test_heads_are_normalized_where_attention_wants_them(order, read_twice, move
     given = {"x": np.random.default_rng(1).standard_normal((1, 5, 2, 16)).astype(np.float32)}
     found, expected = interpret(done, given)["y"], interpret(graph, given)["y"]
     np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def pieces(builder, x, *, power=2.0, axes=(2,), keepdims=True, minus=None, root=None):
+    """The operand less its mean, or `minus`, over a root: of the mean of a power of that."""
+    mean = builder.op("reduce_mean", x, axes=(2,), keepdims=True)
+    inner = builder.op("sub", x, mean if minus is None else minus)
+    square = builder.op("pow", inner, builder.like(power, x))
+    under = builder.op("reduce_mean", square, axes=axes, keepdims=keepdims)
+    under = builder.op("add", under, builder.like(1e-5, x))
+    if root is not None:
+        return builder.op("mul", inner, builder.op("pow", under, builder.like(root, x)))
+    return builder.op("div", inner, builder.op("sqrt", under))
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"power": 3.0},
+        {"power": -2.0},
+        {"axes": (1,)},
+        {"axes": (1, 2), "keepdims": True},
+        {"root": 0.5},
+        {"root": -1.0},
+    ],
+    ids=str,
+)
+def test_what_only_looks_like_a_norm_stays(how):
+    builder = GraphBuilder("test")
+    x = builder.input("x", KIND)
+    graph = builder.finish({"out": pieces(builder, x, **how)})
+    found = rewrite(graph, find_norms).graph
+    given = {"x": np.random.default_rng(1).standard_normal(KIND.shape).astype(np.float32)}
+    with np.errstate(invalid="ignore"):
+        expected, after = (interpret(each, given)["out"] for each in (graph, found))
+    np.testing.assert_allclose(after, expected, atol=1e-5)
+    assert not {"layernorm", "rmsnorm"} & {node.op for node in found.nodes}
+
+
+def test_the_mean_of_another_tensor_is_not_its_own():
+    """What is left is a norm about 0 of the difference, which is another operand."""
+    builder = GraphBuilder("test")
+    x, z = (builder.input(name, KIND) for name in "xz")
+    other = builder.op("reduce_mean", z, axes=(2,), keepdims=True)
+    graph = builder.finish({"out": pieces(builder, x, minus=other)})
+    found = rewrite(graph, find_norms).graph
+    assert "layernorm" not in {node.op for node in found.nodes}
+    random = np.random.default_rng(1)
+    given = {name: random.standard_normal(KIND.shape).astype(np.float32) for name in "xz"}
+    expected, after = (interpret(each, given)["out"] for each in (graph, found))
+    np.testing.assert_allclose(after, expected, atol=1e-5)
+
+
+def test_one_over_another_number_is_no_inverse():
+    builder = GraphBuilder("test")
+    x = builder.input("x", KIND)
+    square = builder.op("mul", x, x)
+    under = builder.op("reduce_mean", square, axes=(2,), keepdims=True)
+    inverse = builder.op("div", builder.like(2, x), builder.op("sqrt", under))
+    graph = builder.finish({"out": builder.op("mul", x, inverse)})
+    assert rewrite(graph, find_norms).graph is graph
+
+
+def test_rows_of_one_column_have_a_root_for_each_row():
+    """The root has the shape of what it divides: each element is a row of its own."""
+    builder = GraphBuilder("test")
+    x = builder.input("x", TensorType("float32", (2, 5, 1)))
+    square = builder.op("mul", x, x)
+    under = builder.op("reduce_mean", square, axes=(1,), keepdims=True)
+    graph = builder.finish({"out": builder.op("div", x, builder.op("sqrt", under))})
+    found = rewrite(graph, find_norms).graph
+    given = {"x": np.arange(1, 11, dtype=np.float32).reshape(2, 5, 1)}
+    expected, after = (interpret(each, given)["out"] for each in (graph, found))
+    np.testing.assert_allclose(after, expected, atol=1e-5)

@@ -1,0 +1,63 @@
+"""The model of a host, element by element, and costs of graphs that are alike."""
+
+import numpy as np
+
+from celosia.isa.presets import PRESETS
+from celosia.sw.compiler import costs
+from celosia.sw.compiler.costs import HOST_ELEMENT_CYCLES, Costs, host_cycles
+from celosia.sw.frontend.nn.builder import GraphBuilder
+from celosia.sw.frontend.nn.operators.operator import TensorType
+from celosia.sw.models.cases import attention_case, matmul_case
+
+TINY = PRESETS["tiny"]
+
+
+def nodes():
+    builder = GraphBuilder("g")
+    x = builder.input("x", TensorType("float32", (3, 4)))
+    y = builder.op("exp", x)
+    turned = builder.op("transpose", y, permutation=(1, 0))
+    both = builder.op("concat", y, x, axis=0)
+    total = builder.op("reduce_sum", both, axes=(0,), keepdims=False)
+    return builder.finish({"turned": turned, "total": total}).nodes
+
+
+def test_a_host_computes_elements_copies_fast_and_looks_for_nothing():
+    found = {node.op: host_cycles([node]) for node in nodes()}
+    assert HOST_ELEMENT_CYCLES == 48
+    assert found == {
+        "exp": 12 * 48,
+        "transpose": 0,
+        "concat": 24,
+        "reduce_sum": 4 * 48,
+    }
+    assert host_cycles(nodes()) == sum(found.values())
+    assert host_cycles([]) == 0
+
+
+def test_what_is_alike_is_predicted_once(monkeypatch):
+    """Two heads after each other: the first alone, then the second behind it."""
+    asked = []
+    predict = costs.predict
+
+    def counted(graph, *rest):
+        asked.append(len(graph.ops))
+        return predict(graph, *rest)
+
+    monkeypatch.setattr(costs, "predict", counted)
+    found = Costs(TINY)
+    graph = matmul_case(4, 6, 8, 0).graph
+    assert found.integer(graph) == found.whole(graph)
+    assert asked == [1, 1]
+    assert found.integer(graph) == found.integer(matmul_case(4, 6, 8, 5).graph)
+    assert asked == [1, 1]
+    other = matmul_case(8, 6, 8, 0).graph
+    assert found.integer(other) > found.integer(graph)
+    assert asked == [1, 1, 1]
+
+
+def test_heads_together_cost_what_follows_costs():
+    graph = attention_case(2, 8, 4, 0).graph
+    found = Costs(TINY)
+    assert found.integer(graph) == found.whole(graph)
+    assert np.isfinite(found.integer(graph))
