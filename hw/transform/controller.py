@@ -59,7 +59,7 @@ class TransformStep(data.StructLayout):
         })
 
 
-_HANDED_ON = ("kind", "kind2", "shift", "shift2")
+_HANDED_ON = ("staged", "kind", "kind2", "shift", "shift2")
 ONE = EXPONENT_BIAS << FRACTION_BITS
 """The bits of the scale 1."""
 

@@ -158,7 +158,7 @@ class Polynomial(Component):
         elements = Elements(stages, controls, self.request.mode, self.part, config)
         quadratic = Quadratic(stages, controls, self.visible, self.constants, reciprocal)
         known, unit = (mean[7], reciprocal[7]), self.constants.exponent.unit
-        product = WideProduct(stages, controls, requests, known, unit, config.lanes)
+        product = WideProduct(stages, controls, requests, known, unit, config)
         sigmoid = Sigmoid(stages)
         affines = Affines(stages, controls, requests, parts, config)
         for lane, (row, score) in enumerate(zip(self.row, scores, strict=True)):

@@ -54,6 +54,7 @@ class LaneStep(data.StructLayout):
             # The number of the last part that has elements; of a row that is dithered, only the
             # last step has fewer parts than all.
             "last_part": part_shape(config),
+            "staged": 1,  # Its elements are of the scratchpad: the first half, and the same again.
             "visible": unsigned(config.dim),  # Elements that count in a maximum or a sum.
             "span": RowSpan(config),
             "scaling": ScaleRequest(config),  # Of the first scaler: raw, or to int16.
@@ -105,6 +106,7 @@ class PolynomialRequest(data.StructLayout):
     def __init__(self, config: AcceleratorConfig):
         super().__init__({
             "mode": Mode,  # Not MAXIMUM.
+            "staged": 1,
             "kind": unsigned(2),
             "kind2": unsigned(2),
             "shift": unsigned(5),
@@ -120,6 +122,7 @@ def polynomial_request(config: AcceleratorConfig, step: data.View) -> data.View:
     return packed(
         PolynomialRequest(config),
         mode=step.mode,
+        staged=step.staged,
         **{name: Mux(paired, ElementType.INT16, step[name]) for name in ("kind", "kind2")},
         **{name: Mux(paired, ROTATION_FRACTION_BITS, step[name]) for name in ("shift", "shift2")},
         gamma_row=step.gamma_row,

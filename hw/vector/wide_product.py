@@ -14,6 +14,7 @@ from amaranth.lib import data
 
 from celosia.hw.lib.stages import Line, Stages
 from celosia.hw.lib.wide import wide_sum
+from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import ElementType
 from celosia.isa.numerics import DITHER_COLUMNS, dither
 
@@ -49,11 +50,11 @@ class WideProduct:
         requests: Line,
         facts: tuple[Value, Value],
         unit: Value,
-        lanes: int,
+        config: AcceleratorConfig,
     ):
         """`controls` are `ModeBits`, `requests` a `PolynomialRequest`.
 
-        `facts` are the row's mean and reciprocal; there are so many `lanes`.
+        `facts` are the row's mean and reciprocal.
         """
         self._stages = stages
         self._controls = controls
@@ -62,7 +63,7 @@ class WideProduct:
         at = controls[9].result
         half: Value = Mux(at.numerator, 1 << NUMERATOR_SHIFT - 1, 0)
         half = Mux(at.normalized, 1 << NORMALIZED_SHIFT - 1, half)[:NUMERATOR_SHIFT]
-        self._half = _Dither(stages, controls, half, lanes)
+        self._half = _Dither(stages, controls, requests, half, config)
         # Whether 1 is the number of so many bits; of what is no probability, 0 bits.
         ones = {0: ~at.probability} | {
             bits: at.probability & (requests[9].kind == kind) for kind, bits in TOPS.items()
@@ -155,17 +156,29 @@ class _Dither:
     where the mode wants it.  So lanes share two registers, and nothing is chosen behind these.
     """
 
-    def __init__(self, stages: Stages, controls: Line, half: Value, lanes: int):
-        """`half` is what stage 9 leaves for all `lanes` where nothing is dithered."""
+    def __init__(
+        self,
+        stages: Stages,
+        controls: Line,
+        requests: Line,
+        half: Value,
+        config: AcceleratorConfig,
+    ):
+        """`half` is what stage 9 leaves for all lanes where nothing is dithered."""
         at = controls[9]
         first: Value | int = DITHER[0]
-        if lanes < DITHER_COLUMNS:
-            turn = Signal(range(DITHER_COLUMNS // lanes), name="dither_turn", reset_less=True)
-            first = Array(DITHER[::lanes])[turn]
+        # A step has all columns of a row of the accumulator, or half as many that are staged.
+        columns = min(config.lanes, config.dim // 2)
+        taken = config.lanes // columns
+        if taken > 1:
+            taken = Mux(requests[9].staged, 1, taken)
+        if columns < DITHER_COLUMNS:
+            turn = Signal(range(DITHER_COLUMNS // columns), name="dither_turn", reset_less=True)
+            first = Array(DITHER[::columns])[turn]
             with stages.m.If(stages.valid[9] & at.element.reference):
                 stages.m.d.sync += turn.eq(0)
             with stages.m.Elif(stages.valid[9] & at.result.dithered):
-                stages.m.d.sync += turn.eq(turn + 1)
+                stages.m.d.sync += turn.eq(turn + taken)
         alike = half | Mux(at.result.dithered, first, 0)
         apart = alike | Mux(at.result.dithered, reduce(or_, DITHER), 0)
         self._alike = stages.register(10, "half", alike[: len(half)])
