@@ -26,6 +26,16 @@ class IntegerLinear:
     steps: NDArray[np.float64]
     """What 1 in the sum of each output stands for."""
 
+    @classmethod
+    def outline(cls, linear: Linear) -> "IntegerLinear":
+        """Integers of the sizes of `linear` that mean nothing, in steps of 1.
+
+        They have a bias where `linear` has one: without one, there is nothing to load.
+        """
+        weights = np.zeros(linear.weights.shape, np.int8)
+        bias = np.where(linear.bias, np.int32(1), np.int32(0))
+        return cls(weights, bias, np.ones(len(bias)))
+
     def part(self, columns: NDArray[np.intp]) -> "IntegerLinear":
         """Some of the outputs."""
         return IntegerLinear(self.weights[:, columns], self.bias[columns], self.steps[columns])

@@ -14,7 +14,7 @@ from celosia.sw.ir.graph import Graph
 from celosia.sw.quantize.curves import Computed
 from celosia.sw.quantize.graphs.emit import emit_segments
 from celosia.sw.quantize.graphs.formats import Format, Formats
-from celosia.sw.quantize.linear import quantize_linear
+from celosia.sw.quantize.linear import IntegerLinear
 from celosia.sw.quantize.units.find_units import find_units
 from celosia.sw.quantize.units.segments import Segments, plan_segments
 from celosia.sw.quantize.units.units import Finishing, Function, Product
@@ -42,7 +42,7 @@ def sketch(graph: FloatGraph, *, named: bool = False) -> tuple[tuple[Graph, ...]
     integers, curves = {}, {}
     for name, unit in segments.units.units.items():
         if isinstance(unit, Product):
-            integers[name] = quantize_linear(unit.linear, 1.0)
+            integers[name] = IntegerLinear.outline(unit.linear)
         elif isinstance(unit, Finishing | Function) and unit.function in ACTIVATIONS:
             curves[name] = Computed(unit.function, unit.alpha)
     formats = Formats(
