@@ -1,4 +1,4 @@
-"""What `import celosia` gives: a model of another tool as a function, computed by the accelerator.
+"""What `import celosia` gives: models of other tools and operators of one's own as functions.
 
 The layers are packages of their own: `celosia.isa`, `celosia.hw`, `celosia.sw` and `celosia.sim`.
 Nothing of them is imported before it is asked for.
@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from celosia.sim.run.models.compiled_model import CompiledModel
+    from celosia.sim.run.models.compiled_operator import CompiledOperator, Scheduling, Tensor
 
-__all__ = ["compile"]
+__all__ = ["compile", "tensorize"]
 
 
 def compile(
@@ -55,3 +56,38 @@ def compile(
         fixed=fixed,
     )
     return compile_model(job, options)
+
+
+def tensorize(
+    result: "Tensor",
+    *,
+    preset: str = "base",
+    overrides: Sequence[str] = (),
+    schedule: "str | Path | Scheduling | None" = None,
+    tuned: str | Path | None = None,
+    simulator: str = "verilator",
+) -> "CompiledOperator":
+    """An operator of one's own, as an expression: a function of NumPy arrays, run on a device.
+
+    `result` is a tensor of `celosia.sw.frontend.expressions.language.compute`
+    (docs/tensor-expressions.md).  `schedule` is a file of primitives, or a function from a
+    `celosia.sw.compiler.fluent.Schedule` without decisions to another one; `tuned` is a log of
+    ``celosia tune``; without both, the compiler decides.  `preset`, `overrides` and `simulator` are
+    those of `compile`.
+
+    Raises `ValueError` for what no intrinsic computes, with what is missing, and for a schedule
+    that breaks a rule.
+    """
+    from celosia.sim.run.models.compiled_operator import compile_operator
+    from celosia.sim.run.options.given_plans import GivenPlan
+    from celosia.sim.run.options.options import Compiling, RunOptions, Target
+
+    target = Target(simulator=simulator, preset=preset, overrides=tuple(overrides))
+    function = schedule if callable(schedule) else None
+    given = GivenPlan(
+        schedule=None if schedule is None or function else str(schedule),
+        tuned=None if tuned is None else str(tuned),
+    )
+    compiling = Compiling(given=given)
+    options = RunOptions(workload=result.name, target=target, compiling=compiling)
+    return compile_operator(result, options, function)

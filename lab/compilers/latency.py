@@ -11,7 +11,7 @@ __all__ = ["TVM", "tvm"]
 
 TVM: Final = System(
     system="TVM",
-    mechanism="tensorized products, and latency hiding: units that run ahead of each other",
+    mechanism="latency hiding: units that run ahead of each other",
     claim="70 to 88 % of peak by latency hiding, on VTA",
     source="Chen et al., OSDI 2018, section 6.4",
 )

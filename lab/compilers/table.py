@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from celosia.lab.compilers.dialects import mlir
+from celosia.lab.compilers.expressions import expressions
 from celosia.lab.compilers.latency import tvm
 from celosia.lab.compilers.memory import glow
 from celosia.lab.compilers.row import Row
@@ -20,6 +21,7 @@ __all__ = ["ROWS", "run_compilers"]
 ROWS: Final[Sequence[Callable[[Progress], Row]]] = (
     halide,
     tvm,
+    expressions,
     autotvm,
     glow,
     tensorrt,
@@ -27,7 +29,7 @@ ROWS: Final[Sequence[Callable[[Progress], Row]]] = (
     metaflow,
     ios,
 )
-"""A function for each row, in the survey's order."""
+"""A function for each row, in the survey's order of systems."""
 
 
 def run_compilers(

@@ -40,6 +40,7 @@ __all__ = [
     "compile_one",
     "measure_compiled",
     "needed_memory",
+    "run_compiled",
     "run_graph",
 ]
 
@@ -51,10 +52,24 @@ def run_graph(
 
     Raises what `run_workload` raises.
     """
-    target, config = options.target, options.target.config
     (plan,) = options.plans(job)
     compiled = compile_one(job.case.graph, plan, options, tell)
     announce(options, [compiled], tell)
+    for note in job.notes:
+        options.told.announce(note)
+    return run_compiled(job, compiled, options, tell, opener, start)
+
+
+def run_compiled(
+    job: GraphJob,
+    compiled: CompiledGraph,
+    options: RunOptions,
+    tell: Progress,
+    opener: Opener,
+    start: float,
+) -> Outcome:
+    """Run the graph of `job`, which is compiled.  Raises what `run_workload` raises."""
+    target, config = options.target, options.target.config
     steps = Steps(tell, 1)
     with closing(open_for(opener, target, config, needed_memory(compiled), steps)) as device:
         steps.begin(options.workload)
@@ -80,7 +95,8 @@ def run_graph(
             step_bytes=job.step_bytes,
             changes=changes_of(options, job.graphs, measured.whole.predicted_cycles, tell),
             elapsed_seconds=time.perf_counter() - start,
-        )
+        ),
+        job.result(*measured.outputs.values()) if len(measured.outputs) == 1 else None,
     )
 
 

@@ -18,6 +18,7 @@ __all__ = [
     "Details",
     "Encoder",
     "EncoderLayer",
+    "ExpressionFile",
     "HeldModel",
     "Linears",
     "Matmul",
@@ -144,6 +145,16 @@ class Decoder(DecoderLayer):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ExpressionFile:
+    """An operator of one's own, in a Python file."""
+
+    input: Path | None = None
+    """Its inputs, in an .npz file."""
+    out: Path | None = None
+    """Where the result goes."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class SavedModel:
     """A model that `celosia build` has saved: it has its calibration, and some sizes."""
 
@@ -189,6 +200,7 @@ Details = (
     | Branches
     | DecoderLayer
     | Decoder
+    | ExpressionFile
     | SavedModel
     | HeldModel
     | ModelFile

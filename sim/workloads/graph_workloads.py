@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from functools import partial
 from math import prod
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
+
+from numpy.typing import NDArray
 
 from celosia.isa.config import did_you_mean
 from celosia.isa.numerics import MAX_COLUMNS
@@ -69,6 +71,15 @@ class GraphJob:
     def graphs(self) -> tuple[Graph, ...]:
         """The only graph."""
         return (self.case.graph,)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a run says before it begins."""
+        return ()
+
+    def result(self, output: NDArray[Any]) -> NDArray[Any]:
+        """What is shown of the only output."""
+        return output
 
 
 def softmax(options: Softmax, seed: int, _tell: Progress) -> GraphJob:

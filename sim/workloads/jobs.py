@@ -26,9 +26,9 @@ from celosia.sim.workloads.product_workloads import Operator
 from celosia.sim.workloads.workload_kinds import GraphWorkload, ProductWorkload
 from celosia.sim.workloads.workloads import (
     PROGRAM_SUFFIX,
-    WORKLOADS,
     checked_details,
     is_model,
+    workload_of,
 )
 from celosia.sw.compiler.costs import Costs
 from celosia.sw.frontend.nn.operators.operator import TensorType
@@ -76,7 +76,7 @@ def job_of(
         prepared = _prepared(_Prepare.of(name, found, hardware, tell, optimize=optimize))
         return model_job(name, prepared, _inputs(found), hardware)
     tell("preparing the operands", None)
-    match WORKLOADS[name]:
+    match workload_of(name):
         case ProductWorkload() as workload:
             return ProductJob(tuple(workload.make(found, timing.seed)))
         case GraphWorkload() as workload:
@@ -85,6 +85,8 @@ def job_of(
                 return job
             graph = rewritten(job.case.graph, config, timing, tell)
             return replace(job, case=replace(job.case, graph=graph))
+        case None:
+            raise AssertionError(name)
 
 
 @dataclass(frozen=True, kw_only=True)

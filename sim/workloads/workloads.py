@@ -1,8 +1,9 @@
 """The workloads by name."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any, Final
 
 from celosia.isa.config import did_you_mean
@@ -17,6 +18,7 @@ from celosia.sim.workloads.details import (
     Details,
     Encoder,
     EncoderLayer,
+    ExpressionFile,
     HeldModel,
     Linears,
     Matmul,
@@ -27,6 +29,7 @@ from celosia.sim.workloads.details import (
     details_of,
     option_names,
 )
+from celosia.sim.workloads.expressions import EXPRESSIONS_SUFFIX, expression
 from celosia.sim.workloads.graph_workloads import (
     attention,
     elementwise,
@@ -47,6 +50,7 @@ __all__ = [
     "checked_details",
     "details_for",
     "is_model",
+    "workload_of",
 ]
 
 PROGRAM_SUFFIX: Final = ".cel"
@@ -58,14 +62,23 @@ def is_model(name: str) -> bool:
     return name not in WORKLOADS and PurePath(name).suffix in _MODELS
 
 
+def workload_of(name: str) -> ProductWorkload | GraphWorkload | None:
+    """The workload `name`, or that of a file with an operator; None: there is none."""
+    if name not in WORKLOADS and PurePath(name).suffix == EXPRESSIONS_SUFFIX:
+        return replace(_EXPRESSION, make=partial(expression, Path(name)))
+    return WORKLOADS.get(name)
+
+
 def check_name(name: str) -> None:
-    """Raise `InputError` if there is no workload `name`, and it is no program or model file."""
-    if not name.endswith(PROGRAM_SUFFIX) and name not in WORKLOADS and not is_model(name):
-        files = ", ".join(f"*{suffix}" for suffix in (PROGRAM_SUFFIX, *_MODELS))
-        raise InputError(
-            f"there is no workload {name!r}; there are {', '.join(WORKLOADS)}, "
-            f"or give the file of a program or a model ({files}){_instead(name)}"
-        )
+    """Raise `InputError` if there is no workload `name`, and it is no file of one."""
+    if name.endswith(PROGRAM_SUFFIX) or is_model(name) or workload_of(name):
+        return
+    suffixes = (PROGRAM_SUFFIX, *_MODELS, EXPRESSIONS_SUFFIX)
+    files = ", ".join(f"*{suffix}" for suffix in suffixes)
+    raise InputError(
+        f"there is no workload {name!r}; there are {', '.join(WORKLOADS)}, or give the file of a "
+        f"program, a model or an operator ({files}){_instead(name)}"
+    )
 
 
 def details_for(name: str, options: Mapping[str, Any]) -> Details | None:
@@ -102,7 +115,11 @@ def checked_details(name: str, details: Details | None) -> Any:
 
 def _record(name: str) -> type[Any]:
     """The record of a workload's options."""
-    return _MODELS[PurePath(name).suffix] if is_model(name) else WORKLOADS[name].details
+    if is_model(name):
+        return _MODELS[PurePath(name).suffix]
+    found = workload_of(name)
+    assert found is not None, name
+    return found.details
 
 
 def _instead(name: str) -> str:
@@ -119,6 +136,9 @@ def _instead(name: str) -> str:
     return did_you_mean(name, WORKLOADS)
 
 
+_EXPRESSION: Final = GraphWorkload(
+    "an operator of one's own, as an expression", ExpressionFile, partial(expression, Path())
+)
 _MODELS: Final[dict[str, type[Any]]] = {".onnx": ModelFile, SAVED_SUFFIX: SavedModel}
 """What names of models' files end with, and the record of the options of each."""
 WORKLOADS: Final[dict[str, ProductWorkload | GraphWorkload]] = {

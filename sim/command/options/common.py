@@ -159,7 +159,9 @@ OutTypeOption = Annotated[
 OutOption = Annotated[
     Path | None,
     typer.Option(
-        metavar="C.npy", help="matmul: write C there if it is right.", rich_help_panel=COMPUTES
+        metavar="C.npy",
+        help="matmul, OPERATOR.py: write the result there if it is right.",
+        rich_help_panel=COMPUTES,
     ),
 ]
 HeadsOption = Annotated[

@@ -26,7 +26,7 @@ InputOption = Annotated[
     typer.Option(
         "--input",
         metavar="X.npz",
-        help="The model's inputs, arrays with their names; default: random ones.",
+        help="Inputs of the model, or of OPERATOR.py, by name; default: random ones.",
         rich_help_panel=_PANEL,
     ),
 ]

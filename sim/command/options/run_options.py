@@ -199,7 +199,8 @@ _NAMES: Final = ", ".join(WORKLOADS)
 
 def asked(
     workload: Annotated[
-        str, typer.Argument(metavar="WORKLOAD", help=f"{_NAMES}, MODEL.onnx, MODEL.plan.")
+        str,
+        typer.Argument(metavar="WORKLOAD", help=f"{_NAMES}, MODEL.onnx, MODEL.plan, OPERATOR.py."),
     ],
     *,
     work: Annotated[_Options, Group(work)],
@@ -211,7 +212,10 @@ def asked(
 def asked_of_run(
     workload: Annotated[
         str,
-        typer.Argument(metavar="WORKLOAD", help=f"{_NAMES}, PROGRAM.cel, MODEL.onnx, MODEL.plan."),
+        typer.Argument(
+            metavar="WORKLOAD",
+            help=f"{_NAMES}, PROGRAM.cel, MODEL.onnx, MODEL.plan, OPERATOR.py.",
+        ),
     ],
     *,
     work: Annotated[_Options, Group(work)],

@@ -124,6 +124,10 @@ class RunOptions:
             return job.plans
         return given.of(job.graphs, *self.target.hardware)
 
+    def checking(self, check: Check) -> "RunOptions":
+        """The same with something else compared."""
+        return replace(self, watching=replace(self.watching, check=check))
+
     def job(self, tell: Progress) -> Job:
         """What is to be computed, rewritten if that is asked for.  Raises `InputError`."""
         return job_of(

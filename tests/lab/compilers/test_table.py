@@ -8,11 +8,13 @@ import pytest
 from celosia.lab.bench.line import Lines
 from celosia.lab.bench.suite import Bench
 from celosia.lab.compilers.dialects import mlir
+from celosia.lab.compilers.expressions import expressions
 from celosia.lab.compilers.latency import tvm
 from celosia.lab.compilers.row import Row, System
 from celosia.lab.compilers.substitutions import GRAPHS, GraphLine, metaflow
 from celosia.lab.compilers.table import ROWS, run_compilers
 from celosia.lab.compilers.tuning import autotvm
+from celosia.lab.graphs.expressions import gram
 from celosia.lab.graphs.rewritable import REWRITABLE
 from celosia.sim.support.display import table_console
 from celosia.sim.support.progress import silent
@@ -68,8 +70,25 @@ def test_a_graph_from_its_text_leaves_the_same_elements():
     assert row.gain is None
 
 
+def test_operators_are_measured_beside_products_of_their_sizes(monkeypatch):
+    monkeypatch.setattr(
+        "celosia.lab.compilers.expressions.graph_cycles", lambda case, *_: (case.graph.macs, True)
+    )
+    monkeypatch.setattr(
+        "celosia.lab.compilers.expressions._product_cycles", lambda product, *_: 2 * product.macs
+    )
+
+    def small():
+        return gram(8, 8)
+
+    row = expressions(silent, [small], "tiny")
+    assert row.gain == pytest.approx(2)
+    assert list(row.cycles) == ["small", "small, a product of 8x8x8"]
+    assert row.cycles["small"] == 512
+
+
 def test_each_system_has_a_row_and_a_wrong_one_is_a_failure(capsys):
-    assert len(ROWS) == 8
+    assert len(ROWS) == 9
     made = Row(about=ABOUT, work="w", gain=2.0, cycles={})
     rows = run_compilers(silent, [lambda tell: made] * 2)
     bench = Bench(parts={"compilers": Lines(rows)})

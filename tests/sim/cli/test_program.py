@@ -150,7 +150,7 @@ def test_a_body_that_passes_the_end_is_refused(simulator):
     [
         ("model.onnx", "model.onnx: No such file or directory"),
         ("conv", "A convolution is the matmul of its patches (im2col) and its filters"),
-        ("matmull", "*.onnx, *.plan); did you mean matmul?"),
+        ("matmull", "*.onnx, *.plan, *.py); did you mean matmul?"),
     ],
 )
 def test_a_workload_that_there_is_not_is_answered_with_what_there_is(name, message):
