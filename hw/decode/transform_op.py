@@ -7,6 +7,7 @@ from celosia.hw.decode.ops import TAG_BITS, local_row_bits
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.vector.steps import LaneConstants, Normalization
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.encoding import WINDOW_BITS
 from celosia.isa.numerics import MAX_COLUMNS
 
 __all__ = ["TransformOp"]
@@ -64,6 +65,10 @@ class TransformOp(data.StructLayout):
             "visible": signed(18),
             "causal": 1,
             "diagonal": signed(18),
+            # With `causal` and a `window`, columns before the last so many do not count, unless a
+            # `ring` is closed: so many columns further on they do.
+            "window": unsigned(WINDOW_BITS),
+            "ring": unsigned(WINDOW_BITS),
             "norm": Normalization(),
             "constants": LaneConstants(),
             "tag": unsigned(TAG_BITS),

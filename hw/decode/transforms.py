@@ -147,6 +147,8 @@ def _fill(m: Module, fields, state, rules: TransformRules, op: Any) -> None:
         op.visible.eq(Mux(masked, keys, cols)),
         op.causal.eq(mask.causal),
         op.diagonal.eq(mask.first_row - mask.first_key + 1),
+        op.window.eq(mask.window),
+        op.ring.eq(mask.ring),
         *(getattr(op.norm, name).eq(getattr(state.norm, name)) for name in vars(op.norm)),
     ]
     for constants, source in (

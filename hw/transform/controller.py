@@ -192,10 +192,9 @@ class TransformController(Component):
         mode = Mux(traits.rotates & at.second & at.other, ends, mode)
         mode = Mux(at.header, Mode.HEADER, mode)
         counted = (traits.counted & ~at.header) | (at.second & kept.moments & traits.moments)
-        left = Mux(traits.masked, at.visible, at.left)
         half = self.config.dim // 2  # Of staged elements, which are in both halves, one counts.
         visible = [
-            (left > index) & (~kept.staged if index >= half else 1)
+            walk.shows(index, traits.masked) & (~kept.staged if index >= half else 1)
             for index in range(self.config.dim)
         ]
         by_column = kept.column_scale & ~kept.staged & ~at.second & ~at.header

@@ -62,6 +62,8 @@ class Kept:
     visible: Signal
     causal: Signal
     diagonal: Signal
+    window: Signal
+    ring: Signal
     norm: Signal
     constants: Signal
     tag: Signal
@@ -84,6 +86,10 @@ class Position:
     """Columns from this block on that count."""
     diagonal: Signal
     """Columns of this row that a causal mask leaves."""
+    passed: Signal
+    """Columns from this block on that are before the window of this row."""
+    again: Signal
+    """Columns from this block on that are before those which a ring shows."""
     slot: Signal
     upper: Signal
     """The block is the second half of a row of bytes."""
@@ -120,7 +126,9 @@ class Walk:
         ones = ("final", "behind", "upper", "header", "second", "other", "first")
         counts = {"rows_left": op["rows"], "left": op["cols"]}
         self.kept = typed_signals(Kept, op, "kept_")
-        self.at = typed_signals(Position, {**op, **rows, **counts, **dict.fromkeys(ones, 1)})
+        edges = dict.fromkeys(("passed", "again"), op["diagonal"])
+        members = {**op, **rows, **counts, **edges, **dict.fromkeys(ones, 1)}
+        self.at = typed_signals(Position, members)
 
     def take(self, m: Module, op: data.View) -> None:
         """Keep `op`, and go to its first row."""
@@ -131,11 +139,20 @@ class Walk:
         """Columns of a block of `op`."""
         return Mux(op.staged, self.config.dim // 2, self.config.dim)
 
+    def shows(self, column: int, masked: Value) -> Value:
+        """Whether a column of the block counts, which a mask may hide if rows are `masked`."""
+        at, kept = self.at, self.kept
+        there = at.left > column
+        window = kept.causal & (kept.window != 0)
+        seen = (at.visible > column) & ~(window & (at.passed > column))
+        seen = seen | (window & (kept.ring != 0) & there & (at.again <= column))
+        return Mux(masked, seen, there)
+
     def _begin(self, m: Module, op: data.View) -> None:
         """Go to the first row of an operation that is taken."""
         at = self.at
         m.d.sync += [at.rows_left.eq(op.rows - 1), at.slot.eq(op.slot)]
-        m.d.sync += [at.diagonal.eq(op.diagonal), at.visible.eq(_visible(op, op.diagonal))]
+        self._see(m, op, op.diagonal)
         for name in _WALKED:
             m.d.sync += [getattr(at, name).eq(op[name]), getattr(at, f"{name}_0").eq(op[name])]
         self._begin_row(m, op)
@@ -151,16 +168,21 @@ class Walk:
         m.d.sync += [at.left.eq(op.cols), at.final.eq(op.cols <= self.width(op)), at.behind.eq(0)]
         m.d.sync += [getattr(at, name).eq(getattr(op, name)) for name in _PARAMETERS]
 
+    def _see(self, m: Module, op: data.View | Kept, diagonal: Value) -> None:
+        """Begin a row of which a causal mask leaves the columns before `diagonal`."""
+        at, passed = self.at, diagonal - op.window
+        m.d.sync += [
+            at.diagonal.eq(diagonal),
+            at.visible.eq(Mux(op.causal & (diagonal < op.visible), diagonal, op.visible)),
+            at.passed.eq(passed),
+            at.again.eq(passed + op.ring),
+        ]
+
     def next_row(self, m: Module, *, headed: Signal) -> None:
         """Go to the row behind, which has a header if it is `headed`."""
         at, kept = self.at, self.kept
-        diagonal = at.diagonal + 1
-        m.d.sync += [
-            at.rows_left.eq(at.rows_left - 1),
-            at.slot.eq(at.slot + 1),
-            at.diagonal.eq(diagonal),
-            at.visible.eq(_visible(kept, diagonal)),
-        ]
+        self._see(m, kept, at.diagonal + 1)
+        m.d.sync += [at.rows_left.eq(at.rows_left - 1), at.slot.eq(at.slot + 1)]
         for name in _WALKED:
             following = getattr(at, f"{name}_0") + 1
             m.d.sync += [getattr(at, name).eq(following), getattr(at, f"{name}_0").eq(following)]
@@ -178,7 +200,7 @@ class Walk:
             at.left.eq(at.left - width),
             at.final.eq(at.left <= width << 1),
             at.behind.eq(at.left <= (kept.cols >> 1) + width),
-            at.visible.eq(at.visible - width),
+            *(edge.eq(edge - width) for edge in (at.visible, at.passed, at.again)),
             at.row.eq(at.row + kept.stride),
             at.residual.eq(at.residual + (kept.residual_stride << ~kept.staged)),
             at.bias_row.eq(at.bias_row + 1),
@@ -194,11 +216,6 @@ class Walk:
             with m.If(~halves | at.upper):
                 words = Mux(kept.staged, 0, _log2_words(kind))
                 m.d.sync += target.eq(target + (stride << words))
-
-
-def _visible(op: data.View | Kept, diagonal: Value) -> Value:
-    """Columns of a row that count."""
-    return Mux(op.causal & (diagonal < op.visible), diagonal, op.visible)
 
 
 def _log2_words(kind: Value) -> Value:

@@ -50,6 +50,7 @@ from celosia.isa.encoding.transform import (
     CONFIG_TRANSFORM,
     NO_KEY_LIMIT,
     TRANSFORM,
+    WINDOW_BITS,
     ElementType,
     Function,
 )
@@ -91,6 +92,7 @@ __all__ = [
     "SHIFT_BITS",
     "STRIDE",
     "TRANSFORM",
+    "WINDOW_BITS",
     "WORD_BITS",
     "Command",
     "ElementType",

@@ -22,7 +22,7 @@ from celosia.isa.encoding.fields import (
 )
 from celosia.isa.functions.table import Function
 from celosia.isa.functions.types import ElementType
-from celosia.isa.numerics import EXPONENT, GELU
+from celosia.isa.numerics import EXPONENT, GELU, MAX_COLUMNS
 from celosia.isa.numerics.normalization import EPSILON_BITS
 
 __all__ = [
@@ -34,12 +34,15 @@ __all__ = [
     "CONFIG_TRANSFORM",
     "NO_KEY_LIMIT",
     "TRANSFORM",
+    "WINDOW_BITS",
     "ElementType",
     "Function",
 ]
 
 NO_KEY_LIMIT: Final = 0xFFFF
 """The keys with which CONFIG_MASK masks no column by its number."""
+WINDOW_BITS: Final = MAX_COLUMNS.bit_length()
+"""Bits of the sizes of CONFIG_MASK's window and ring: up to `MAX_COLUMNS` keys."""
 
 
 def _select(value: int) -> Field:
@@ -143,13 +146,17 @@ CONFIG_MASK: Final = Instruction(
     "config_mask",
     Funct.CONFIG_TRANSFORM,
     "Set which columns softmax functions leave out: column c of row r is key first_key + c, and "
-    "counts if that is below `keys` and, when `causal`, at most first_row + r.",
+    "counts if that is below `keys` and, when `causal`, at most first_row + r; a `window` that is "
+    "not 0 hides keys up to first_row + r - window. With a `ring`, too, all behind first_row + r - "
+    "window + ring count: keys are the places of a ring, which holds the last ones of a text.",
     (
         _select(3),
         rs1("causal", 3, 1, "Rows do not see later keys.", Kind.FLAG),
         rs1("keys", 16, 16, "Number of keys; all ones: no limit.", Kind.INT, NO_KEY_LIMIT),
         rs1("first_key", 32, 16, "Key of column 0."),
         rs1("first_row", 48, 16, "Position of row 0."),
+        rs2("window", 0, WINDOW_BITS, "Keys that a row sees, its own the last; 0: all before it."),
+        rs2("ring", 16, WINDOW_BITS, "Keys after which their places begin again; 0: never."),
     ),
 )
 

@@ -93,6 +93,11 @@ def _visible(transform: Transform) -> Array | None:
     if mask["causal"]:
         rows = mask["first_row"] + np.arange(transform.rows)[:, np.newaxis]
         seen = keys <= rows if seen is None else seen & (keys <= rows)
+        if mask["window"]:
+            passed = rows - mask["window"]
+            seen &= keys > passed
+            if mask["ring"]:
+                seen |= keys > passed + mask["ring"]
     return seen
 
 

@@ -218,17 +218,37 @@ def padding_mask(lengths: ArrayLike, columns: int) -> NDArray[np.bool_]:
     return np.arange(columns) < valid[..., np.newaxis]
 
 
-def causal_mask(rows: int, columns: int, first: int = 0) -> NDArray[np.bool_]:
+def causal_mask(
+    rows: int, columns: int, first: int = 0, window: int | None = None, ring: int | None = None
+) -> NDArray[np.bool_]:
     """Which keys a query sees that sees none after itself; `first` is the first row's position.
+
+    Of a `window` it sees the last ones, its own among them.  Columns may be the places of a `ring`
+    of so many keys: then `first` is one, too, and those behind it have the keys before place 0.
 
     >>> causal_mask(2, 4, first=1)
     array([[ True,  True, False, False],
            [ True,  True,  True, False]])
+    >>> causal_mask(2, 4, first=2, window=2)
+    array([[False,  True,  True, False],
+           [False, False,  True,  True]])
+    >>> causal_mask(2, 4, window=2, ring=4)
+    array([[ True, False, False,  True],
+           [ True,  True, False, False]])
     """
     check_range(rows, 1, INT32_MAX, "causal_mask: rows")
     check_range(columns, 1, MAX_COLUMNS, "causal_mask: columns")
     check_range(first, 0, INT32_MAX, "causal_mask: first")
-    return np.arange(columns) <= np.arange(rows)[:, np.newaxis] + first
+    keys, last = np.arange(columns), np.arange(rows)[:, np.newaxis] + first
+    seen = keys <= last
+    if window is None:
+        return seen
+    check_range(window, 1, MAX_COLUMNS, "causal_mask: window")
+    seen &= keys > last - window
+    if ring is None:
+        return seen
+    check_range(ring, window, MAX_COLUMNS, "causal_mask: ring")
+    return seen | (keys > last - window + ring)
 
 
 def _exponents(

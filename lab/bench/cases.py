@@ -110,6 +110,11 @@ ENCODERS: Final = (
         for heads in (1, 12)
         for causal in (False, True)
     ),
+    BenchCase(
+        workload="attention",
+        details=Attention(heads=1, seq=4096, dim=64, causal=True, window=512),
+        bound=0.95,
+    ),
 )
 """Attention, layers and encoders, with everything between their products.
 

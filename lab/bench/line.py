@@ -54,6 +54,7 @@ _WORDS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
     "layers": lambda given: counted(given["layers"], "layer"),
     "seq": lambda given: f"l={given['seq']}",
     "causal": lambda _: "causal",
+    "window": lambda given: f"window={given['window']}",
 }
 """How options are called in the name of a run, in this order."""
 

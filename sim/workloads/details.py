@@ -89,6 +89,8 @@ class Softmax(MatrixShape):
     out_type: str | None = None
     keys: int | None = None
     causal: bool = False
+    window: int | None = None
+    """Keys that a row sees at most, its own the last."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +103,8 @@ class Attention:
     """Columns of each head."""
     keys: int | None = None
     causal: bool = False
+    window: int | None = None
+    """Keys that a row sees at most, its own the last."""
     dithered: bool = False
 
 

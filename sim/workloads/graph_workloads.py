@@ -88,9 +88,15 @@ def softmax(options: Softmax, seed: int, _tell: Progress) -> GraphJob:
     if kind not in _SOFTMAX_TYPES:
         raise InputError(f"--out-type {kind}: softmax has {', '.join(_SOFTMAX_TYPES)}")
     rows, cols = _shape("softmax", options)
-    mask = Mask(options.keys, options.causal)
+    mask = _mask(options)
     with _graph_problems():
         return GraphJob(cases.softmax_case(rows, cols, seed, kind=kind, mask=mask))
+
+
+def _mask(options: Softmax | Attention) -> Mask:
+    if options.window is not None and not options.causal:
+        raise InputError(f"--window {options.window}: give --causal, too: it hides later columns")
+    return Mask(options.keys, options.causal, window=options.window)
 
 
 def elementwise(
@@ -113,7 +119,7 @@ def attention(options: Attention, seed: int, _tell: Progress) -> GraphJob:
     )
     _check_keys(rows)
     _check_elements(f"--heads {heads} --seq {rows} --dim {width}", heads * rows * width)
-    mask = Mask(options.keys, options.causal)
+    mask = _mask(options)
     with _graph_problems():
         case = cases.attention_case(heads, rows, width, seed, mask=mask, dithered=options.dithered)
     return GraphJob(case)

@@ -47,8 +47,8 @@ class Bucket:
     def moved_row(self, row: int, places: Sequence[Place]) -> int:
         """Where a row is that a text at its longest writes to, in the slot of its number."""
         number = self.layout.slot(row)
-        behind = row - self.layout.first(number) - self.contexts[-1]
-        return self.layout.first(places[number].slot) + places[number].context + behind
+        moved = self.layout.first(places[number].slot) - self.layout.first(number)
+        return row + moved + places[number].context - self.contexts[-1]
 
     def _check(self, places: Sequence[Place]) -> None:
         if len(places) != len(self.places):

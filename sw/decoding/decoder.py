@@ -12,7 +12,7 @@ from celosia.sw.decoding.step_graph import TOKENS, StepGraph, step_graph
 from celosia.sw.decoding.texts import CacheLayout, Text
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import Array, TensorType
-from celosia.sw.ir.graph import MatMul
+from celosia.sw.ir.graph import DeferredSoftmax, Graph, MatMul, View
 from celosia.sw.quantize.graphs.calibrate import calibrate
 from celosia.sw.quantize.graphs.formats import Formats
 from celosia.sw.quantize.graphs.quantized import QuantizedGraph, instantiate
@@ -37,15 +37,19 @@ class DecoderStep:
     float_graph: StepGraph
     model: QuantizedGraph
 
-    def least_bytes(self, keys: int) -> int:
-        """What the step has to read: weights, and so many keys and values; no bias, no scales."""
-        weights = cached = 0
+    def least_bytes(self, texts: Sequence[Text]) -> int:
+        """What the step has to read for these texts: weights, keys and values; no bias, no scales.
+
+        Attention to a window reads the keys that some token of the step sees.
+        """
+        found = 0
         for graph in (segment.graph for segment in self.model.segments):
             products = [op.b.tensor for op in graph.ops if isinstance(op, MatMul)]
             known = {name for name in products if name in graph.constants}
-            weights += sum(graph.tensors[name].bytes for name in known)
-            cached += sum(tensor.cols for tensor in graph.tensors.values() if tensor.cache)
-        return weights + keys * cached
+            found += sum(graph.tensors[name].bytes for name in known)
+            for name, window in _windows(graph).items():
+                found += graph.tensors[name].cols * sum(_seen(text, window) for text in texts)
+        return found
 
     def tables(self, segment: Segment, texts: Sequence[Text]) -> dict[str, Array]:
         """The integers of those inputs of `segment` that the places of tokens alone decide."""
@@ -82,6 +86,7 @@ class Decoder:
         layout: CacheLayout | None = None,
         keys: int | None = None,
         *,
+        shorter: int = 0,
         named: bool = False,
         moving: bool = False,
     ) -> DecoderStep:
@@ -91,9 +96,30 @@ class Decoder:
         context.  Raises `DecoderProblem` and `ValueError` as `step_graph` does, and `GraphError` as
         `instantiate` does.
         """
-        found = step_graph(self.graph, texts, layout, keys)
+        found = step_graph(self.graph, texts, layout, keys, shorter)
         model = instantiate(found.graph, self.formats, named=named, moving=moving)
         return DecoderStep(found, model)
+
+
+def _windows(graph: Graph) -> dict[str, int | None]:
+    """How many keys a query sees of each cache at most; None: all."""
+    found: dict[str, int | None] = {n: 0 for n, tensor in graph.tensors.items() if tensor.cache}
+    behind: dict[View, int | None] = {}
+    for op in graph.ops:
+        if not isinstance(op, MatMul):
+            continue
+        if isinstance(op.finish, DeferredSoftmax):
+            behind[op.out] = op.finish.mask.window
+        window = behind.get(op.out, behind.get(op.a))
+        most = found.get(op.b.tensor)
+        if most is not None:
+            found[op.b.tensor] = None if window is None else max(most, window)
+    return found
+
+
+def _seen(text: Text, window: int | None) -> int:
+    """The keys that some token of a step sees, whose queries see so many."""
+    return text.keys if window is None else min(text.keys, window + text.rows - 1)
 
 
 def check_tokens(tokens: Sequence[int], length: int, context: int, vocabulary: int) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from celosia.sw.decoding.decoder import Decoder, check_shorter, check_tokens
-from celosia.sw.decoding.steps import ROWS, Behind, Step, Steps
+from celosia.sw.decoding.steps import Behind, Step, Steps
 from celosia.sw.decoding.texts import Place
 from celosia.sw.driver.device import Device
 from celosia.sw.reference.encoder import Floats
@@ -24,6 +24,8 @@ class SlotText:
         self.steps, self.slot = steps, slot
         self.length = 0
         """Tokens of the text so far."""
+        self._most = 0
+        """The tokens of the longest text since it was empty: what rings have overwritten."""
 
     @property
     def place(self) -> Place:
@@ -35,7 +37,8 @@ class SlotText:
 
         Raises `ValueError` for an accelerator that does not have what they need.
         """
-        self.steps.prepare([self.place], tokens)
+        first = next(self.steps.pieces(self.length, range(tokens)))
+        self.steps.prepare([self.place], len(first))
 
     def append(self, tokens: Sequence[int]) -> tuple[Floats, list[Step]]:
         """The logits (tokens x vocabulary) of what follows each of `tokens`, and the steps.
@@ -44,22 +47,30 @@ class SlotText:
         vocabulary, `DeviceError` for a device that stops, and what is told of segments raises.
         """
         check_tokens(tokens, self.length, self.steps.context, self.steps.model.vocabulary)
-        pieces = [tokens[start : start + ROWS] for start in range(0, len(tokens), ROWS)]
+        pieces = self.steps.pieces(self.length, tokens)
         logits, steps = zip(*map(self._step, pieces), strict=True)
         return np.concatenate(logits), list(steps)
 
     def _step(self, tokens: Sequence[int]) -> tuple[Floats, Step]:
         (logits,), step = self.steps.take([self.place], [tokens])
         self.length += len(tokens)
+        self._most = max(self._most, self.length)
         return logits, step
 
     def go_back(self, length: int) -> None:
         """Forget all tokens behind the first `length`; nothing is moved in memory.
 
-        Raises `ValueError` for a length that the text does not have.
+        Raises `ValueError` for a length that the text does not have, and for one so far back that a
+        ring does not hold its window any more.
         """
         check_shorter(length, self.length)
-        self.length = length
+        slack = min((ring.slack for ring in self.steps.rings), default=self._most)
+        if 0 < length < self._most - slack:
+            raise ValueError(
+                f"length: {length} is more than {slack} before the {self._most} tokens of the "
+                "text, which the ring of a window does not hold"
+            )
+        self.length, self._most = length, self._most if length else 0
 
 
 class DecoderSession(SlotText):

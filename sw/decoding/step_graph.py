@@ -11,7 +11,9 @@ from typing import Final
 
 import numpy as np
 
+from celosia.isa.numerics import DITHER_COLUMNS
 from celosia.sw.decoding.problem import DecoderProblem
+from celosia.sw.decoding.rings import held_by, rings_of
 from celosia.sw.decoding.row_rules import moved_axis, resized
 from celosia.sw.decoding.texts import CacheLayout, Text, check_texts
 from celosia.sw.frontend.nn.builder import GraphBuilder
@@ -26,8 +28,6 @@ TOKENS: Final = "input_ids"
 
 _HIDDEN: Final = -1e4
 """What hides a later key is at most this."""
-_SPREADS: Final = ("reshape", "transpose", "broadcast")
-"""Views that keep all elements: a cache holds what is behind them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,19 +76,22 @@ def step_graph(
     texts: Sequence[Text],
     layout: CacheLayout | None = None,
     keys: int | None = None,
+    shorter: int = 0,
 ) -> StepGraph:
     """The graph for the tokens that `texts` add, one text behind the other.
 
     `graph` is one for a whole text, behind `recognize`; its only input is (1, places, ...).  With a
     `layout` each attention reads keys and values of caches: `keys` of them, or those that there
-    are.  Without, texts have no tokens before.  Its one output has a row for each token.
+    are, without those that no query of a window sees, and would not in texts that are up to so many
+    tokens `shorter`.  Without, texts have no tokens before.  Its one output has a row for each
+    token.
 
     Raises `DecoderProblem` for a graph of which a row depends on other tokens by anything but
     causal attention, and `ValueError` as `check_texts` does.
     """
     if layout is not None:
         check_texts(texts, layout.capacity, keys)
-    cutter = _Cutter(graph, texts, layout, keys)
+    cutter = _Cutter(graph, texts, layout, keys, shorter)
     for node in graph.nodes:
         with cutter.builder.origin(node.origin):
             cutter.take(node)
@@ -103,6 +106,7 @@ class _Cutter:
     texts: Sequence[Text]
     layout: CacheLayout | None
     keys: int | None
+    shorter: int = 0
     axes: dict[str, int] = field(default_factory=dict)
     """The axis of tokens of each tensor that has one."""
     made: dict[str, str] = field(default_factory=dict)
@@ -114,6 +118,7 @@ class _Cutter:
 
     def __post_init__(self):
         self.reader = Reader(self.graph)
+        self.rings = {} if self.layout is None else rings_of(self.graph, self.layout)
         self.rows = sum(text.rows for text in self.texts)
         what = ", ".join(f"{text.rows} behind {text.context}" for text in self.texts)
         self.builder = GraphBuilder(f"{self.graph.name}: {what}")
@@ -246,11 +251,36 @@ class _Cutter:
     def _of_text(self, node: Node, number: int, row: int, name: str) -> str:
         text = self.texts[number]
         query = self._part(self.made[node.inputs[0]], 2, row, text.rows)
-        operands = [query, *(self._keys(each, number, row) for each in node.inputs[1:3])]
+        ring, passed = self._closed(node, text), 0
+        attributes = {**node.attributes, "causal": True}
+        if ring is None:
+            passed = self._passed(node, text)
+            attributes["first_query"] = text.context - passed
+        else:
+            attributes |= {"first_query": text.context % ring, "ring": ring}
+        read = range(passed, ring or self._count(text))
+        operands = [query, *(self._keys(each, number, row, read) for each in node.inputs[1:3])]
         if len(node.inputs) > 3:
             operands.append(self._bias(node, number))
-        attributes = {**node.attributes, "causal": True, "first_query": text.context}
         return self.builder.op("attention", *operands, name=name, **attributes)
+
+    def _closed(self, node: Node, text: Text) -> int | None:
+        """The places of the ring of keys that a text has filled; None: it is none, or not full."""
+        ring = self.rings.get(held_by(self.reader, node.inputs[1])[0])
+        if ring is None or text.context < ring.size:
+            return None
+        assert text.context % ring.size >= self.shorter, "a shorter text is in another round"
+        return ring.size
+
+    def _passed(self, node: Node, text: Text) -> int:
+        """The keys before the windows of all queries of a text, which are not read."""
+        window = node.attributes.get("window")
+        if self.layout is None or window is None or len(node.inputs) > 3:
+            return 0
+        assert isinstance(window, int)
+        passed = max(0, text.context - self.shorter - window + 1)
+        # Numerators may be rounded by the numbers of their keys, modulo this.
+        return passed // DITHER_COLUMNS * DITHER_COLUMNS
 
     def _part(self, name: str, axis: int, start: int, size: int) -> str:
         """Elements of an axis."""
@@ -277,20 +307,17 @@ class _Cutter:
         """The keys that a text's queries read."""
         return self.keys or text.keys
 
-    def _keys(self, name: str, number: int, row: int) -> str:
-        """Keys or values that the queries of a text read: (1, heads, keys, columns)."""
+    def _keys(self, name: str, number: int, row: int, read: range) -> str:
+        """Keys or values in these places of a text: (1, heads, keys, columns)."""
         if self.layout is None:
             return self._part(self.made[name], 2, row, self.texts[number].rows)
-        source, views = name, list[Node]()
-        while (view := self.reader.view(source)) is not None and view.op in _SPREADS:
-            views.append(view)
-            source = view.inputs[0]
-        axis, text = self.axes[source], self.texts[number]
+        source, views = held_by(self.reader, name)
+        axis = self.axes[source]
         shape = self.builder.type(self.made[source]).shape
         order = (axis, *(each for each in range(len(shape)) if each != axis))
-        count = self._count(text)
+        count = len(read)
         held = self._held(source, order)
-        found = self._part(held, 0, self.layout.first(number), count)
+        found = self._part(held, 0, self.layout.first(number) + read.start, count)
         sizes = (count, *(shape[each] for each in order[1:]))
         found = self.builder.op("reshape", found, shape=sizes)
         back = tuple(order.index(each) for each in range(len(shape)))
@@ -312,11 +339,14 @@ class _Cutter:
             cols = kind.size // self.rows
             new = self.builder.op("reshape", new, shape=(self.rows, cols))
             self.caches.append(f"cache of {source}")
-            kind = TensorType(kind.dtype, (self.layout.rows, cols))
+            ring = self.rings.get(source)
+            rows = self.layout.rows if ring is None else self.layout.ring_rows(ring.size)
+            kind = TensorType(kind.dtype, (rows, cols))
             held = self.builder.input(self.caches[-1], kind)
             for number, text in enumerate(self.texts):
                 part = self._part(new, 0, row, text.rows)
-                first = self.layout.first(number) + text.context
+                place = text.context if ring is None else text.context % ring.size
+                first = self.layout.first(number) + place
                 held = self.builder.op("cache", held, part, first=first)
                 row += text.rows
             self.held[source] = held

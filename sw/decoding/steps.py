@@ -7,7 +7,7 @@ context each, and patched for the places of the texts (`Bucket`).  Those of seve
 many keys of each as the longest has: masks hide what is behind the others.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -17,6 +17,7 @@ from celosia.isa.memory import ALIGNMENT, MEMORY_BASE
 from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.decoding.bucket import Bucket, compile_bucket
 from celosia.sw.decoding.decoder import Decoder, DecoderStep
+from celosia.sw.decoding.rings import rings_of
 from celosia.sw.decoding.texts import CacheLayout, Place, Text
 from celosia.sw.driver.buffers import POISON
 from celosia.sw.driver.device import Device, RunResult
@@ -82,7 +83,8 @@ def session_bytes(model: Decoder, context: int, slots: int = 1) -> int:
 def _layout(context: int, slots: int) -> CacheLayout:
     # Several texts are told from each other by lengths that differ (`compile_bucket`).
     longest = context - 1 if slots == 1 else max(context - 1, 2 * slots)
-    return CacheLayout(slots, longest + ROWS)
+    # Places in a ring go on within a bucket; texts beside each other are in rounds of their own.
+    return CacheLayout(slots, longest + ROWS, BUCKET if slots == 1 else None)
 
 
 def _sizes(model: Decoder, layout: CacheLayout) -> list[int]:
@@ -148,6 +150,8 @@ class Steps:
         self.device, self.model, self.context, self.behind = device, model, context, behind
         self.slots = slots
         self._layout = _layout(context, slots)
+        self.rings = tuple(rings_of(model.graph, self._layout).values())
+        """The rings among caches."""
         self._programs: dict[tuple[int, int, int], _Programs] = {}
         self._bases: list[int] = []
         """Where each segment's memory begins."""
@@ -162,6 +166,13 @@ class Steps:
         Raises `ValueError` for an accelerator that does not have what they need.
         """
         self._compiled(len(self._filled(places)), step_rows(tokens), _longest(places))
+
+    def pieces(self, length: int, tokens: Sequence[int]) -> Iterator[Sequence[int]]:
+        """The tokens of each step behind `length` others: none goes on at a ring's other end."""
+        while len(tokens):
+            size = min(ROWS, BUCKET - length % BUCKET) if self.rings else ROWS
+            yield tokens[:size]
+            length, tokens = length + size, tokens[size:]
 
     def take(
         self, places: Sequence[Place], tokens: Sequence[Sequence[int]]
@@ -183,7 +194,7 @@ class Steps:
         running = _Running(self, programs, filled, execution)
         logits = programs.step.logits(execution.run(running.segment).outputs)
         texts = [Text(p.context, len(t)) for p, t in zip(places, tokens, strict=True)]
-        read = programs.step.least_bytes(sum(text.keys for text in texts))
+        read = programs.step.least_bytes(texts)
         step = Step(tuple(texts), rows * len(filled), tuple(running.results), read)
         return [logits[n * rows :][: len(text)] for n, text in enumerate(tokens)], step
 
@@ -202,7 +213,10 @@ class Steps:
             # Texts beside the longest may be of any length.
             contexts = range(first if texts == 1 else 0, last)
             text = Text(contexts[-1], rows)
-            step = self.model.step([text] * texts, self._layout, text.keys, moving=True)
+            shorter = contexts[-1] - contexts[0]
+            step = self.model.step(
+                [text] * texts, self._layout, text.keys, shorter=shorter, moving=True
+            )
             if not self._bases:
                 self._place()
             if len(step.model.segments) != len(self._bases):

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from celosia.isa.numerics import MAX_COLUMNS
+
 __all__ = ["GUARD_ROWS", "CacheLayout", "Place", "Text", "check_texts"]
 
 GUARD_ROWS: Final = 16
@@ -43,6 +45,8 @@ class CacheLayout:
     """Texts that there is room for: a slot for each."""
     capacity: int
     """Tokens that each text has room for."""
+    rings: int | None = None
+    """Caches of a window are rings of a multiple of so many rows; None: they hold all tokens."""
 
     @property
     def rows(self) -> int:
@@ -53,6 +57,24 @@ class CacheLayout:
     def slot_rows(self) -> int:
         """Rows from a text's first token to that of the next one."""
         return self.capacity + GUARD_ROWS
+
+    def ring(self, window: int) -> int | None:
+        """The places of the ring for a window of so many keys; None: all tokens are held.
+
+        A step of `GUARD_ROWS` tokens overwrites nothing that its first one sees.
+        """
+        if self.rings is None:
+            return None
+        size = -(-(window + GUARD_ROWS) // self.rings) * self.rings
+        return size if size <= min(MAX_COLUMNS, self.capacity - 2 * GUARD_ROWS) else None
+
+    @staticmethod
+    def ring_rows(ring: int) -> int:
+        """Rows of a cache that is a ring of so many places.
+
+        Those behind it are for rows of a step that are of no token, and guards.
+        """
+        return ring + 3 * GUARD_ROWS
 
     def first(self, slot: int) -> int:
         """The row of the first token of the text in a slot."""

@@ -156,6 +156,9 @@ def _hidden(mixer: _Mixer, values: Mapping[str, Array], inputs: Mapping[str, Arr
             first = node.attributes["first_query"]
             assert isinstance(first, int)
             seen &= np.tri(rows, rows, first, dtype=bool)
+            window = node.attributes.get("window")
+            if isinstance(window, int):
+                seen &= ~np.tri(rows, rows, first - window, dtype=bool)
     else:
         seen = values[mixer.scores] > 0
     for name in mixer.given:

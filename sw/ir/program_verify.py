@@ -166,12 +166,17 @@ class _Checker:
         width = self.dim // 2 if op.source.space is Space.SCRATCHPAD else self.dim
         for block, (first, end) in enumerate(self._blocks(op.source)):
             key = mask.get("first_key", 0) + block * width
-            hidden = key - mask.get("first_row", 0) if mask.get("causal") else 0
-            seen = min(end, first + max(0, hidden))
-            if first < seen:
-                rows.touch(first, seen)
-            if seen < end:
-                rows.read(seen, end)
+            begin, behind = first, end
+            if mask.get("causal") and not mask.get("ring"):
+                own = first + key - mask.get("first_row", 0)
+                begin = min(end, max(first, own))
+                if mask.get("window"):
+                    behind = max(begin, min(end, own + width - 1 + mask["window"]))
+            for hidden in ((first, begin), (behind, end)):
+                if hidden[0] < hidden[1]:
+                    rows.touch(*hidden)
+            if begin < behind:
+                rows.read(begin, behind)
 
     def _transform(self, op: Transform) -> None:
         self._read_source(op)

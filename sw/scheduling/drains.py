@@ -209,5 +209,7 @@ def mask_settings(mask: Mask, first_row: int, first_key: int) -> dict[str, int]:
         "causal": int(mask.causal),
         "first_row": mask.first_row + first_row,
         "first_key": first_key,
+        **({} if mask.window is None else {"window": mask.window}),
+        **({} if mask.ring is None else {"ring": mask.ring}),
     }
     return settings if mask.keys is None else settings | {"keys": mask.keys}

@@ -4,7 +4,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from celosia.sw.ir.causal import first_row_of
+from celosia.sw.ir.causal import Diagonal
 from celosia.sw.ir.graph import View
 from celosia.sw.ir.program import LocalRows, Op, Products
 from celosia.sw.planning.extents import even_cuts, tiles
@@ -55,20 +55,25 @@ class ProductBlock:
     """The rows of C in the accumulator, a block of them for each of these tiles."""
     accumulate: bool = False
     """Add to what is in C."""
-    diagonal: int | None = None
-    """Row r sees the keys up to this one + r, and tiles of others are left out; None: all keys."""
+    diagonal: Diagonal | None = None
+    """Which keys rows see: tiles of others are left out; None: all keys."""
     keys_along: bool = False
     """Keys are along K; else they are columns of C."""
     backwards: bool = False
     """The last pieces along K come first."""
     begins: int | None = None
     """The tile of K that comes first: unless the block accumulates, its products only write."""
-    first: int = 0
-    """Rows before this one are left out."""
+    met: tuple[int, int] | None = None
+    """The rows that are computed, the first and that behind the last; None: all."""
 
-    def rows_from(self, first: int) -> "ProductBlock":
-        """The same without the rows before `first`."""
-        return replace(self, first=first) if first else self
+    def of_rows(self, met: tuple[int, int]) -> "ProductBlock":
+        """The same for these rows."""
+        return replace(self, met=met)
+
+    @property
+    def rows(self) -> tuple[int, int]:
+        """The rows that are computed, the first and that behind the last."""
+        return self.met or (0, self.c.rows)
 
     @property
     def depth(self) -> int:
@@ -180,34 +185,41 @@ def _nests(
     if block.diagonal is None:
         yield from _alike_nests(block, pairs, across, dim, start)
     elif block.keys_along:
-        for part, first in _seen_along(block, pairs, block.diagonal, dim):
-            yield from _alike_nests(block.rows_from(first), part, across, dim, start)
+        for part, met in _seen_along(block, pairs, block.diagonal, dim):
+            yield from _alike_nests(block.of_rows(met), part, across, dim, start)
     else:
-        for tile, count, first in _runs(*across, block.diagonal, dim):
-            yield from _alike_nests(block.rows_from(first), pairs, (tile, count), dim, start)
+        for tile, count, met in _runs(*across, block, block.diagonal, dim):
+            yield from _alike_nests(block.of_rows(met), pairs, (tile, count), dim, start)
 
 
-def _runs(first: int, count: int, diagonal: int, dim: int) -> Iterator[tuple[int, int, int]]:
-    """Some tiles of keys that the same rows meet: the first, their number and the first row."""
+def _runs(
+    first: int, count: int, block: ProductBlock, diagonal: Diagonal, dim: int
+) -> Iterator[tuple[int, int, tuple[int, int]]]:
+    """Some tiles of keys that the same rows meet: the first, their number and the rows."""
     tiles = range(first, first + count)
-    for row, alike in groupby(tiles, lambda tile: first_row_of(tile * dim, diagonal, dim)):
+    for met, alike in groupby(tiles, lambda tile: diagonal.rows(tile * dim, block.c.rows, dim)):
         run = list(alike)
-        yield run[0], len(run), row
+        if met[0] < met[1]:
+            yield run[0], len(run), met
 
 
 def _seen_along(
-    block: ProductBlock, pairs: list[_Pair], diagonal: int, dim: int
-) -> Iterator[tuple[list[_Pair], int]]:
-    """Pieces, or parts of one, and the first row that meets them."""
-    last = pairs[-1]
-    if first_row_of((last.k + last.a.blocks - 1) * dim, diagonal, dim) == 0:
-        yield pairs, 0
+    block: ProductBlock, pairs: list[_Pair], diagonal: Diagonal, dim: int
+) -> Iterator[tuple[list[_Pair], tuple[int, int]]]:
+    """Pieces, or parts of one, and the rows that meet them.
+
+    Rows whose window is over stay among those that meet a tile: their numerators are 0.
+    """
+    last, rows = pairs[-1], block.c.rows
+    diagonal = replace(diagonal, window=None)
+    if diagonal.rows((last.k + last.a.blocks - 1) * dim, rows, dim) == (0, rows):
+        yield pairs, (0, rows)
         return
     for pair in pairs:
-        for tile, count, row in _runs(pair.k, pair.a.blocks, diagonal, dim):
+        for tile, count, met in _runs(pair.k, pair.a.blocks, block, diagonal, dim):
             within = tile - pair.k
             w = replace(pair.w, row=pair.w.row + within * dim, rows=count * dim)
-            yield [_Pair(tile, pair.a.block(within, count), w)], row
+            yield [_Pair(tile, pair.a.block(within, count), w)], met
 
 
 def _alike(pairs: list[_Pair]) -> bool:
@@ -239,19 +251,20 @@ def _nest(
     (first, columns), head, last = across, pairs[0], pairs[-1]
     w_k, w_column = head.w.pitch, dim
     place = first + tile - (block.columns or (0, 0))[0]
+    row, behind = block.rows
     if not block.w_transposed:
         w_k, w_column = w_column, w_k
     return Products(
-        a=head.a.row + block.first,
+        a=head.a.row + row,
         w=head.w.row + tile * w_column,
-        c=block.c.row + block.first + place * block.c.pitch,
+        c=block.c.row + row + place * block.c.pitch,
         a_k=head.a.pitch,
         w_k=w_k,
         w_column=w_column,
         c_column=block.c.pitch,
         a_piece=last.a.row - head.a.row,
         w_piece=last.w.row - head.w.row,
-        rows=block.c.rows - block.first,
+        rows=behind - row,
         k=head.a.blocks,
         pieces=len(pairs),
         columns=columns,

@@ -23,7 +23,7 @@ ACCELERATORS: Final = {
     "celosia": (
         CELOSIA,
         {
-            "loops": 114, "decoder": 1200, "issue": 4183, "load": 184, "execute": 112,
+            "loops": 114, "decoder": 1226, "issue": 4183, "load": 184, "execute": 112,
             "store": 250, "scratchpad": 4, "accumulator": 4, "parameters": 3, "tokens": 97,
             "transform": 661, "owners": 0, "": 112,
         },

@@ -30,7 +30,7 @@ LENGTHS = (5, 1, 8)
 SHAPE = EncoderShape(layers=2, width=48, heads=4, hidden=96)
 TOKENS = range(0, 25_600, 100)
 """A text of the published model."""
-ADDED = ("dithered",)
+ADDED = ("dithered", "window", "ring")
 """Fields that came behind the digests: a part of them where they are set."""
 
 

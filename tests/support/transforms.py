@@ -153,6 +153,8 @@ def operation(transform: Transform, config: AcceleratorConfig) -> dict[str, Any]
         "visible": visible,
         "causal": mask["causal"],
         "diagonal": mask["first_row"] - mask["first_key"] + 1,
+        "window": mask["window"],
+        "ring": mask["ring"],
         "norm": {name: norm[name] for name in ("channels", "epsilon", "rms")},
         "constants": {
             "exponent": transform.state.fields[CONFIG_EXPONENT.name],

@@ -14,12 +14,22 @@ from celosia.lab.exports.writing import attention, caches, masks
 from celosia.lab.exports.writing.block import Block
 from celosia.lab.exports.writing.decoder import begin
 from celosia.lab.exports.writing.modules import gelu_tanh, silu
-from celosia.lab.exports.writing.rotary import Waves, repeated, rotated, waves
+from celosia.lab.exports.writing.rotary import SCALINGS, Waves, repeated, rotated, waves
 from celosia.lab.exports.writing.size import Size
 from celosia.lab.exports.writing.tape import Tape
 from celosia.lab.exports.writing.weights import CONTEXT_POWER
 
-__all__ = ["gemma", "gemma2", "llama", "mistral", "qwen2", "qwen3"]
+__all__ = [
+    "gemma",
+    "gemma2",
+    "llama",
+    "mistral",
+    "narrowed",
+    "qwen2",
+    "qwen3",
+    "scaled",
+    "small_llama",
+]
 
 EPSILON = 1e-5
 WORD_SPREAD = 0.02
@@ -46,7 +56,11 @@ class _Kin:
     gemma: bool = False
     """Embeddings are scaled, factors of norms are stored less 1, gates have GELU."""
     capped: bool = False
-    """Scores and logits go through a tanh."""
+    """Scores go through a tanh, and so do logits."""
+    narrowed: bool = False
+    """Logits go through a tanh."""
+    scaling: str | None = None
+    """How waves are scaled, by its name in `SCALINGS`."""
 
 
 def _model(kin: _Kin, size: Size, seed: int, *, opset: int = 14, cached: bool = False) -> Any:
@@ -76,7 +90,7 @@ def _model(kin: _Kin, size: Size, seed: int, *, opset: int = 14, cached: bool = 
         logits = block.head("lm_head", x, "model.embed_tokens.weight")
     else:
         logits = block.read("lm_head", x, size.vocabulary, bias=False)
-    if kin.capped:
+    if kin.capped or kin.narrowed:
         logits = _capped(tape, logits, LOGIT_CAP)
     return decoder.finish(logits)
 
@@ -87,6 +101,12 @@ qwen2 = partial(_model, _Kin(name="qwen2", biased=True, tied=True))
 qwen3 = partial(_model, _Kin(name="qwen3", normed=True, tied=True))
 mistral = partial(_model, _Kin(name="mistral", windowed=True))
 gemma = partial(_model, _Kin(name="gemma", gemma=True, tied=True))
+narrowed = partial(_model, _Kin(name="narrowed", narrowed=True))
+"""Llama whose logits go through a tanh."""
+scaled = {name: partial(_model, _Kin(name=f"llama-{name}", scaling=name)) for name in SCALINGS}
+"""Llama with scaled waves, by their name."""
+small_llama = partial(_model, _Kin(name="small-llama", tied=True, scaling="llama3"))
+"""Llama 3.2, whose small models have tied embeddings."""
 gemma2 = partial(_model, _Kin(name="gemma2", gemma=True, tied=True, capped=True))
 
 
@@ -108,7 +128,9 @@ def _norm(kin: _Kin, block: Block, path: str, x: str) -> str:
 def _waves(kin: _Kin, block: Block, x: str, cache: caches.Cache | None) -> Waves:
     tape = block.tape
     if kin.late:
-        return waves(tape, caches.places(tape, cache, tape.size(x, 1)), block.size.head_width)
+        places = caches.places(tape, cache, tape.size(x, 1))
+        scaling = SCALINGS[kin.scaling] if kin.scaling else None
+        return waves(tape, places, block.size.head_width, scaling)
     with tape.inside("rotary_emb"):
         limit = tape.cast(tape.size(x, 1), TensorProto.INT64)
         places = tape.unsqueeze(caches.positions(tape, cache, limit), 0)

@@ -1,12 +1,17 @@
 """Rotary embeddings, as torch exports them by tracing."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
 import numpy as np
+from numpy.typing import NDArray
 from onnx import TensorProto
 
 from celosia.lab.exports.writing.size import Size
 from celosia.lab.exports.writing.tape import END, Tape
 
-__all__ = ["Waves", "partly_rotated", "repeated", "rotated", "waves"]
+__all__ = ["SCALINGS", "Scaling", "Waves", "partly_rotated", "repeated", "rotated", "waves"]
 
 Waves = tuple[str, str]
 """Cosines and sines (texts, 1, tokens, columns that rotate), the same in both halves of columns."""
@@ -15,17 +20,59 @@ BASE = 10_000
 """The base of their wavelengths."""
 
 
-def waves(tape: Tape, places: str, width: int) -> Waves:
+FACTOR, TAUGHT = 8.0, 32
+"""How much longer texts become by scaled waves, and the tokens of those before."""
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """How waves are made longer, for texts longer than those that a model was taught with."""
+
+    frequencies: Callable[[NDArray[Any]], NDArray[Any]]
+    amplitude: float = 1.0
+    """What multiplies cosines and sines."""
+
+
+def _mixed(frequencies: NDArray[Any], kept: NDArray[Any]) -> NDArray[Any]:
+    """Frequencies over `FACTOR`, but for a share of each that is kept."""
+    return frequencies * (kept + (1 - kept) / FACTOR)
+
+
+def _turns(frequencies: NDArray[Any]) -> NDArray[Any]:
+    """How often a wave turns in a text that the model was taught with."""
+    return TAUGHT * frequencies / (2 * np.pi)
+
+
+SCALINGS: Final = {
+    "linear": Scaling(lambda found: found / FACTOR),
+    "llama3": Scaling(lambda found: _mixed(found, np.clip((_turns(found) - 1) / (4 - 1), 0, 1))),
+    "yarn": Scaling(
+        lambda found: _mixed(found, np.clip((_turns(found) - 0.5) / (2 - 0.5), 0, 1)),
+        0.1 * float(np.log(FACTOR)) + 1,
+    ),
+}
+"""Scaled waves by name: linear (Chen et al., arXiv 2306.15595), by wavelength (Llama 3.1), and by
+turns with an amplitude (YaRN, Peng et al., arXiv 2309.00071, whose ramp is by turns here)."""
+
+
+def waves(tape: Tape, places: str, width: int, scaling: Scaling | None = None) -> Waves:
     """Cosines and sines of token positions (texts, tokens), for `width` columns that rotate."""
     with tape.inside("rotary_emb"):
         numbers = tape.cast(tape.unsqueeze(places, 1), TensorProto.FLOAT)
-        frequencies = (BASE ** -(np.arange(0, width, 2) / width)).astype(np.float32)
+        frequencies = BASE ** -(np.arange(0, width, 2) / width)
+        if scaling is not None:
+            frequencies = scaling.frequencies(frequencies)
+        frequencies = frequencies.astype(np.float32)
         angles = tape.op(
             "MatMul", tape.constant(frequencies[np.newaxis, :, np.newaxis], np.float32), numbers
         )
         angles = tape.op("Transpose", angles, perm=[0, 2, 1])
         angles = tape.op("Concat", angles, angles, axis=-1)
-        return tape.unsqueeze(tape.op("Cos", angles), 1), tape.unsqueeze(tape.op("Sin", angles), 1)
+        found = tape.op("Cos", angles), tape.op("Sin", angles)
+        if scaling is not None and scaling.amplitude != 1:
+            found = tuple(tape.op("Mul", each, tape.number(scaling.amplitude)) for each in found)
+        cosines, sines = (tape.unsqueeze(each, 1) for each in found)
+        return cosines, sines
 
 
 def rotated(tape: Tape, x: str, found: Waves) -> str:

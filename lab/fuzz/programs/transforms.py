@@ -119,6 +119,8 @@ class RandomTransforms:
             keys=NO_KEY_LIMIT if self._flag(30) else self.random.randrange(4 * self.config.dim),
             first_key=self.random.choice((0, 0, self.config.dim, 60_000)),
             first_row=self.random.choice((0, 3, self.config.dim)),
+            window=self.random.choice((0, 0, 1, 5, self.config.dim, 4096)),
+            ring=self.random.choice((0, 7, 2 * self.config.dim, 4096)),
         )
 
     def _config_exponent(self) -> Command:

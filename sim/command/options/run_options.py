@@ -68,7 +68,12 @@ from celosia.sim.command.options.report import (
     ReportOption,
     TraceOption,
 )
-from celosia.sim.command.options.softmax import CausalOption, DitheredOption, KeysOption
+from celosia.sim.command.options.softmax import (
+    CausalOption,
+    DitheredOption,
+    KeysOption,
+    WindowOption,
+)
 from celosia.sim.run.options.given_plans import GivenPlan
 from celosia.sim.run.options.options import Compiling, Target
 from celosia.sim.workloads.details import Details
@@ -117,6 +122,7 @@ def sizes(
     shape: ShapeOption = None,
     keys: KeysOption = None,
     causal: CausalOption = False,
+    window: WindowOption = None,
     dithered: DitheredOption = False,
     heads: HeadsOption = None,
     seq: SeqOption = None,
@@ -124,7 +130,7 @@ def sizes(
 ) -> dict[str, Any]:
     """Sizes of operands, which of their columns count, and how softmax rounds."""
     found = _given(shape=shape, keys=keys, causal=causal, heads=heads, seq=seq, dim=dim)
-    return found | _given(dithered=dithered)
+    return found | _given(window=window, dithered=dithered)
 
 
 def numbers(

@@ -4,9 +4,10 @@ from typing import Annotated
 
 import typer
 
+from celosia.isa.numerics import MAX_COLUMNS
 from celosia.sim.command.options.common import COMPUTES
 
-__all__ = ["CausalOption", "DitheredOption", "KeysOption"]
+__all__ = ["CausalOption", "DitheredOption", "KeysOption", "WindowOption"]
 
 KeysOption = Annotated[
     int | None,
@@ -23,6 +24,17 @@ CausalOption = Annotated[
     typer.Option(
         "--causal",
         help="softmax, attention: row r does not see the columns behind r.",
+        rich_help_panel=COMPUTES,
+    ),
+]
+WindowOption = Annotated[
+    int | None,
+    typer.Option(
+        "--window",
+        min=1,
+        max=MAX_COLUMNS,
+        metavar="N",
+        help="softmax, attention: row r sees only the last N of the columns up to r (--causal).",
         rich_help_panel=COMPUTES,
     ),
 ]

@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.isa.numerics import MAX_COLUMNS, causal_mask
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.graph import FloatGraph, Node
 from celosia.sw.frontend.nn.interpret import interpret
@@ -45,7 +46,8 @@ class _Meaning:
 
     given: str | None
     """The input whose rows are 1 for keys that count, and then 0."""
-    causal: bool
+    diagonal: tuple[int, int | None] | None
+    """The last key that the first query sees, and the window of each; None: it hides nothing."""
     bias: NDArray[np.float32] | None
     """A constant bias of all scores."""
 
@@ -115,7 +117,7 @@ def _is_plain(reader: Reader, node: Node, meaning: _Meaning) -> bool:
     """Whether nothing is to be changed: the bias is a constant that hides nothing."""
     return (
         meaning.given is None
-        and not meaning.causal
+        and meaning.diagonal is None
         and meaning.bias is not None
         and reader.value(node.inputs[3]) is not None
     )
@@ -138,9 +140,10 @@ def _meaning(reader: Reader, node: Node) -> _Meaning | str:
         return "it cannot be evaluated by itself"
     hidden = whole <= HIDDEN
     rest = np.where(hidden, 0, whole)
-    causal = bool(hidden.any())
-    if causal and not (rows == keys and _is_causal(hidden, rows, keys)):
-        causal, rest = False, np.where(hidden, -np.inf, whole)
+    diagonal = None
+    if hidden.any():
+        diagonal = _diagonal(hidden, rows, keys)
+        rest = np.where(hidden, -np.inf, whole) if diagonal is None else rest
     if rest.shape[0] > 1 and not (rest == rest[:1]).all():
         return "it is another one for each text"
     if given is not None:
@@ -148,13 +151,23 @@ def _meaning(reader: Reader, node: Node) -> _Meaning | str:
         if reason is not None:
             return reason
     bias = rest[:1].astype(np.float32)
-    return _Meaning(given, causal, bias if bias.any() else None)
+    return _Meaning(given, diagonal, bias if bias.any() else None)
 
 
-def _is_causal(hidden: NDArray[np.bool_], rows: int, keys: int) -> bool:
-    if hidden.shape[-2:] != (rows, keys):
-        return False
-    return bool((hidden == ~np.tri(rows, keys, dtype=bool)).all())
+def _diagonal(hidden: NDArray[np.bool_], rows: int, keys: int) -> tuple[int, int | None] | None:
+    """Which key the first query sees last, and the window of all; None: it is no such mask."""
+    if hidden.shape[-2:] != (rows, keys) or not rows == keys <= MAX_COLUMNS:
+        return None
+    seen = ~hidden.reshape(-1, rows, keys)[0]
+    if not (seen[0].any() and seen[-1].any()):
+        return None
+    first = int(np.flatnonzero(seen[0])[-1])
+    passed = int(np.flatnonzero(seen[-1])[0])
+    window = first + rows - passed if passed else None
+    if window is not None and not 1 <= window <= MAX_COLUMNS:
+        return None
+    fits = bool((hidden == ~causal_mask(rows, keys, first, window)).all())
+    return (first, window) if fits else None
 
 
 def _counts_keys(reader: Reader, name: str, given: str, whole: Array) -> str | None:
@@ -210,7 +223,8 @@ def _match(reader: Reader, node: Node, meaning: _Meaning, made: _Made) -> Match:
         if old not in parts:
             parts[old] = _parts(builder, meaning, given, builder.type(keys).shape[2], queries)
         attributes: dict[str, Any] = dict(node.attributes)
-        attributes["causal"] = bool(attributes["causal"]) or meaning.causal
+        if meaning.diagonal is not None:
+            attributes |= _seen(node, *meaning.diagonal)
         return builder.op("attention", queries, keys, values, *parts[old], **attributes)
 
     operands = (*node.inputs[:3], *([] if meaning.given is None else [meaning.given]))
@@ -218,6 +232,19 @@ def _match(reader: Reader, node: Node, meaning: _Meaning, made: _Made) -> Match:
     if meaning.given is not None:
         probes[3] = _right_padded
     return Match(what="a mask", root=node.name, operands=operands, build=build, probes=probes)
+
+
+def _seen(node: Node, first: int, window: int | None) -> dict[str, Any]:
+    """What queries see by the attributes of an attention and by its mask."""
+    own, least = node.attributes["first_query"], None if window is None else first - window
+    assert isinstance(own, int)
+    if node.attributes["causal"]:
+        first = min(own, first)
+        if "window" in node.attributes:
+            behind = own - int(str(node.attributes["window"]))
+            least = behind if least is None else max(least, behind)
+    found = {"causal": True, "first_query": first}
+    return found if least is None else found | {"window": max(first - least, 1)}
 
 
 def _parts(

@@ -38,6 +38,11 @@ class Mask(Part):
     """A query does not see later keys."""
     first_row: int = 0
     """The position of the query of row 0: so many keys come before its own."""
+    window: int | None = None
+    """How many keys a query sees at most, its own the last; None: all before it, too."""
+    ring: int | None = None
+    """Columns are the places of a ring of so many keys: the first row's key is in `first_row`, and
+    those behind hold the keys before place 0; None: columns are keys."""
     moving: bool = False
     """Programs are patched for other first rows, which are not greater, and for other rows of
     caches: nothing may depend on what they are."""
@@ -51,6 +56,16 @@ class Mask(Part):
             raise ValueError(f"first row: {self.first_row} is not in 0..{MAX_COLUMNS - 1}")
         if self.moving and not self.causal:
             raise ValueError("moving: a mask that is not causal has no first row")
+        if self.window is not None:
+            if not self.causal:
+                raise ValueError("window: a mask that is not causal has none")
+            if not 1 <= self.window <= MAX_COLUMNS:
+                raise ValueError(f"window: {self.window} keys are not in 1..{MAX_COLUMNS}")
+        if self.ring is not None:
+            if self.window is None or self.keys is not None:
+                raise ValueError("ring: only all keys of a window are in one")
+            if not self.window <= self.ring <= MAX_COLUMNS:
+                raise ValueError(f"ring: {self.ring} is not in {self.window}..{MAX_COLUMNS}")
 
     def some_rows(self, first: int, rows: int) -> Self:
         """The mask of later rows."""
@@ -59,6 +74,8 @@ class Mask(Part):
     def __str__(self) -> str:
         parts = [] if self.keys is None else [f"keys {self.keys}"]
         parts += ["causal"] * self.causal + [f"first row {self.first_row}"] * bool(self.first_row)
+        parts += [] if self.window is None else [f"window {self.window}"]
+        parts += [] if self.ring is None else [f"ring {self.ring}"]
         parts += ["moving"] * self.moving
         return "".join(f", {part}" for part in parts)
 
@@ -292,6 +309,6 @@ def visible_columns(mask: Mask, scores: Array) -> Array | None:
     if mask.keys is not None:
         visible = numerics.padding_mask(mask.keys, columns)
     if mask.causal:
-        earlier = numerics.causal_mask(rows, columns, mask.first_row)
+        earlier = numerics.causal_mask(rows, columns, mask.first_row, mask.window, mask.ring)
         visible = earlier if visible is None else earlier & visible
     return visible

@@ -275,7 +275,8 @@ class HeadCuts:
 
     def _seen(self, row: int, rows: int) -> int:
         """Tiles of keys that some rows see."""
-        return tiles(keys_seen(self.heads[0].scores, row, rows, self.dim), self.dim)
+        first, behind = keys_seen(self.heads[0].scores, row, rows, self.dim)
+        return tiles(behind - first, self.dim)
 
     def _most_scores(self, rows: tuple[int, ...], keys: tuple[int, ...]) -> int:
         """Rows that the scores of a part take, at most."""

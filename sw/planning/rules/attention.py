@@ -85,10 +85,10 @@ def _most_scores(group: HeadGroup, scores: MatMul, dim: int) -> int:
     """Rows that the scores of a part take, at most: a block has those of the keys that it sees."""
     most = max(group.keys)
     seen = (
-        (rows, min(most, keys_seen(scores, end - rows, rows, dim)))
+        (rows, keys_seen(scores, end - rows, rows, dim))
         for end, rows in zip(accumulate(group.rows), group.rows, strict=True)
     )
-    return max(rows * -(-keys // dim) for rows, keys in seen)
+    return max(rows * -(-min(most, behind - first) // dim) for rows, (first, behind) in seen)
 
 
 def _turns(group: HeadGroup, stage: AttentionStage) -> Iterator[Rule]:

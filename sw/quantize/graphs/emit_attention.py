@@ -45,7 +45,7 @@ def _scores(at: Places, name: str, unit: Attention, head: Head, out: View, total
     scale = float(np.float32(unit.scale * steps * 2**EXPONENT_FRACTION_BITS))
     mask = head.mask
     if at.moving and head.first_row is not None:
-        mask = Mask(causal=True, first_row=head.first_row, moving=True)
+        mask = Mask(None, True, head.first_row, head.window, head.ring, moving=True)
     at.builder.matmul(
         name,
         out,

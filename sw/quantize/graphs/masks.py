@@ -92,13 +92,15 @@ def sights(op: MatMul, added: Added) -> Sights:
     assert isinstance(op.finish, DeferredSoftmax)
     view, mask = op.bias or op.onto, op.finish.mask
     rows, cols = op.out.rows, op.out.cols
-    if view is None:  # The first key is there, and causal masks show it.
-        return np.zeros(rows, np.int8)
-    bias = np.broadcast_to(added(view), (rows, cols))
+    passed = 0 if mask.window is None else mask.first_row + rows - mask.window
+    if view is None and passed < (cols if mask.keys is None else mask.keys):
+        return np.zeros(rows, np.int8)  # The first key of the last query's window is there.
+    bias = np.zeros((rows, cols)) if view is None else np.broadcast_to(added(view), (rows, cols))
     if mask.keys is not None:
         bias = np.where(padding_mask(mask.keys, cols), bias, -np.inf)
     if mask.causal:
-        bias = np.where(causal_mask(rows, cols, mask.first_row), bias, -np.inf)
+        seen = causal_mask(rows, cols, mask.first_row, mask.window, mask.ring)
+        bias = np.where(seen, bias, -np.inf)
     highest = bias.max(axis=1)
     hidden = np.where(highest <= _ABSORBING, Sight.HIDDEN, Sight.SOME)
     return np.where(np.isneginf(highest), Sight.NONE, hidden).astype(np.int8)
@@ -129,8 +131,10 @@ def _scores(op: MatMul, part: slice, sight: Sight) -> MatMul:
     if sight == Sight.NONE:
         mask = Mask(keys=0)
     elif mask.causal:
-        # From the last key's position on, all keys are seen.
-        mask = replace(mask, first_row=min(mask.first_row + part.start, op.out.cols - 1))
+        first = mask.first_row + part.start
+        # From the last key's position on, all keys are seen, unless a window passes them.
+        first = min(first, op.out.cols - 1) if mask.window is None else first
+        mask = replace(mask, first_row=first)
     if sight == Sight.HIDDEN:
         scale = _FLAT
     return replace(

@@ -34,7 +34,10 @@ def attention_heads(
     batch, heads, rows, cols = node.type.shape
     query, key, value = (operands.heads(name) for name in node.inputs[:3])
     shared, first = heads // len(key[0]), node.attributes["first_query"]
+    window, ring = node.attributes.get("window"), node.attributes.get("ring")
     assert isinstance(first, int)
+    assert window is None or isinstance(window, int)
+    assert ring is None or isinstance(ring, int)
     return tuple(
         tuple(
             Head(
@@ -44,6 +47,8 @@ def attention_heads(
                 out.part(row=text * rows, rows=rows, col=head * cols, cols=cols),
                 None if onto is None else onto(text, head),
                 first if node.attributes["causal"] else None,
+                window if node.attributes["causal"] else None,
+                ring,
             )
             for head in range(heads)
         )

@@ -312,6 +312,10 @@ class _Finder:
         assert isinstance(first, int)
         if causal and not 0 <= first < MAX_COLUMNS:
             raise Refused(f"its first query is at key {first}")
+        window = node.attributes.get("window", 1)
+        assert isinstance(window, int)
+        if not 1 <= window <= MAX_COLUMNS:
+            raise Refused(f"its window is of {window} keys, not 1 to {MAX_COLUMNS}")
         if not scale > 0:
             raise Refused(f"its scale is {scale}")
         if keys > MAX_COLUMNS:

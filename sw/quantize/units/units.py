@@ -141,13 +141,24 @@ class Head:
     first_row: int | None = None
     """The position of the first query, which sees so many keys before its own; None: queries see
     all keys."""
+    window: int | None = None
+    """How many of these keys are seen, the last ones; None: all."""
+    ring: int | None = None
+    """The places of the ring that keys are in, of which one has that of the first row; None: keys
+    are in their order."""
 
     @property
     def mask(self) -> Mask:
         """The columns that count, if all keys do."""
-        if self.first_row is None or self.first_row + 1 >= self.key.rows:
+        if self.first_row is None:
             return Mask()
-        return Mask(causal=True, first_row=self.first_row)
+        if self.ring is not None:
+            return Mask(None, True, self.first_row, self.window, self.ring)
+        passes = self.window is not None and self.window < self.first_row + self.query.rows
+        window = self.window if passes else None
+        if window is None and self.first_row + 1 >= self.key.rows:
+            return Mask()
+        return Mask(causal=True, first_row=self.first_row, window=window)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -17,7 +17,6 @@ from collections.abc import Generator, Iterator, Mapping
 from dataclasses import replace
 
 from celosia.isa.encoding import ElementType, Function
-from celosia.sw.ir.causal import first_row_of
 from celosia.sw.ir.graph import DivideBySums, MatMul, View
 from celosia.sw.ir.program import Drain, Load, LocalRows, Op, Store
 from celosia.sw.planning.extents import even_cuts, tiles
@@ -135,14 +134,18 @@ class _Expansion:
     def _memory(self, part: Part, sums: SumsBlock) -> Iterator[tuple[int, View, LocalRows]]:
         """What a command moves of the scores of a part: first column, place in memory, local rows.
 
-        Of a tile on the diagonal, rows that see nothing of it do not move.
+        Of a tile that not all rows see, those that see nothing of it do not move.
         """
         block, dim, diagonal = part.block, self.dim, part.diagonal
         place = spill_view(block.group, block.number, block.rows)
         most = dim if diagonal is not None else max(1, self.moves.machine.max_blocks // 2) * dim
         for col, cols in even_cuts(part.keys, most, dim):
-            first = 0 if diagonal is None else first_row_of(col, diagonal, dim)
-            rows, some = block.rows - first, sums.part(dim, col, cols).rows
+            first, behind = 0, block.rows
+            if diagonal is not None:
+                first, behind = diagonal.rows(col, block.rows, dim)
+            if first == behind:
+                continue
+            rows, some = behind - first, sums.part(dim, col, cols).rows
             view = place.part(row=first, rows=rows, col=part.key + col, cols=cols)
             yield col, view, replace(some, row=some.row + first, rows=rows)
 
@@ -153,11 +156,11 @@ class _Expansion:
         block = part.block
         how, scores = block.softmax, block.scores.out
         key, end = sums.out.col - scores.col, sums.out.col + sums.out.cols - scores.col
-        settings = {"statistics": block.slot, "start": int(key == 0)}
+        settings = {"statistics": block.slot, "start": int(key == block.keys[0])}
         if how.stored and function is not Function.MAXIMUM:
             settings["stored"] = 1
         if targets:
-            settings |= {"finish": int(end == block.keys), "type": ElementType.UINT8}
+            settings |= {"finish": int(end == block.keys[1]), "type": ElementType.UINT8}
         mask = mask_settings(how.mask, block.row, key)
         drain = block.group.drain
         yield from transformed(self.moves, function, sums, drain, settings, targets, mask=mask)
@@ -169,7 +172,7 @@ class _Expansion:
 
     def _context(self, part: Part) -> Iterator[Op]:
         block, group, op = part.block, part.block.group, part.block.context
-        if part.key == 0:
+        if part.begins:
             wide = tiles(op.out.cols, self.dim)
             key = ("context", block)
             self.contexts[block] = self._take(group.contexts, key, block.rows, wide, part.half)
@@ -185,12 +188,12 @@ class _Expansion:
             w_transposed=False,
             pieces=group.v,
             c=c,
-            accumulate=part.key > 0,
+            accumulate=not part.begins,
             diagonal=part.diagonal,
             keys_along=True,
         )
         yield from products(self.moves, product)
-        if part.key + part.keys < block.keys:
+        if not part.ends:
             return
         assert isinstance(op.finish, DivideBySums)
         sums = SumsBlock(

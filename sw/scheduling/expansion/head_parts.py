@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from celosia.sw.ir.causal import keys_seen, leaves_out
+from celosia.sw.ir.causal import Diagonal, diagonal_of, keys_seen
 from celosia.sw.ir.graph import DeferredSoftmax, MatMul
 from celosia.sw.planning.forms.stages import AttentionStage, HeadGroup
 from celosia.sw.scheduling.pieces import Pieces
@@ -39,24 +39,27 @@ class Block:
         return self.scores.finish
 
     @property
-    def diagonal(self) -> int | None:
-        """The last key that the block's first row sees; None: all rows see all keys."""
-        mask = self.softmax.mask
-        return mask.first_row + self.row if leaves_out(mask) else None
+    def diagonal(self) -> Diagonal | None:
+        """Which keys its rows see; None: all rows see all keys."""
+        diagonal = diagonal_of(self.softmax.mask)
+        return diagonal and diagonal.moved(rows=self.row)
 
     @property
-    def keys(self) -> int:
-        """The number of keys of the tiles that its rows see: all others are left out."""
+    def keys(self) -> tuple[int, int]:
+        """The keys of the tiles that its rows see, the first and that behind the last.
+
+        All others are left out.
+        """
         return keys_seen(self.scores, self.row, self.rows, self.dim)
 
     @property
     def cuts(self) -> Iterator[tuple[int, int]]:
         """First key and keys of each part."""
-        keys = self.group.keys
+        keys, (first, behind) = self.group.keys, self.keys
         for end, count in zip(accumulate(keys), keys, strict=True):
-            key = end - count
-            if key < self.keys:
-                yield key, min(end, self.keys) - key
+            key = max(first, end - count)
+            if key < min(end, behind):
+                yield key, min(end, behind) - key
 
 
 @dataclass(frozen=True)
@@ -76,10 +79,20 @@ class Part:
     """The half of the accumulator for its sums, scores or contexts; None: whose turn it is."""
 
     @property
-    def diagonal(self) -> int | None:
-        """The last of its keys that the block's first row sees; None: all rows see all keys."""
-        last = self.block.diagonal
-        return None if last is None else last - self.key
+    def diagonal(self) -> Diagonal | None:
+        """Which of its keys rows see; None: all rows see all keys."""
+        diagonal = self.block.diagonal
+        return diagonal and diagonal.moved(keys=self.key)
+
+    @property
+    def begins(self) -> bool:
+        """It has the first keys of its block."""
+        return self.key == self.block.keys[0]
+
+    @property
+    def ends(self) -> bool:
+        """It has the last keys of its block."""
+        return self.key + self.keys == self.block.keys[1]
 
     @property
     def spills(self) -> bool:

@@ -66,6 +66,8 @@ def random_value(config: AcceleratorConfig, rng: random.Random, name: str, limit
         "parameter_row": [0, 3, config.parameter_rows - 3],
         "first_key": [0, 7],
         "first_row": [0, 9],
+        "window": [0, 5, 4096],
+        "ring": [0, 9, 4096],
     }
     if name.endswith("stride"):
         return rng.choice([0, 1, dim, 40])

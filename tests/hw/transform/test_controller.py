@@ -64,8 +64,24 @@ def random_op(config: AcceleratorConfig, rng: random.Random, function: Function)
             "gamma_row": rng.randrange(20),
             "visible": rng.randint(-2, cols),
             "diagonal": rng.randint(-1, cols + 3),
+            "window": rng.choice([0, rng.randint(1, cols)]),
+            "ring": rng.choice([0, rng.randint(1, cols)]),
         }
     )
+
+
+def shown(op: dict, row: int) -> list[bool]:
+    """Which columns of a row count."""
+    columns = range(op["cols"])
+    if not op["causal"]:
+        return [column < op["visible"] for column in columns]
+    behind = op["diagonal"] + row
+    seen = [column < min(op["visible"], behind) for column in columns]
+    if op["window"]:
+        first = behind - op["window"]
+        again = first + op["ring"] if op["ring"] else op["cols"]
+        seen = [(s and c >= first) or c >= again for c, s in enumerate(seen)]
+    return seen
 
 
 def shape_bits(shape: Any) -> int:
@@ -77,14 +93,14 @@ def expected_steps(config: AcceleratorConfig, op: dict) -> Iterator[dict]:
     width = dim // 2 if staged else dim
     blocks = -(-op["cols"] // width)
     for r in range(op["rows"]):
-        seen = min(op["visible"], op["diagonal"] + r) if op["causal"] else op["visible"]
+        seen = shown(op, r) if traits.masked else [True] * op["cols"]
         if traits.headed:
             header = {"mode": Mode.HEADER, "reads": (), "last_part": 0, "last": 0, "biased": 0}
             raw = False, not traits.rescaled or op["kind"] == ElementType.INT32
             yield header | {"result": 0, "slot": op["slot"] + r, "raw": raw}
         for b in range(blocks):
             left = op["cols"] - b * width
-            visible = max(0, min(width, seen - b * width if traits.masked else left))
+            visible = sum(each << c for c, each in enumerate(seen[b * width :][:width]))
             ends = b == blocks - 1
             common = {
                 "slot": op["slot"] + r,
@@ -106,7 +122,7 @@ def expected_steps(config: AcceleratorConfig, op: dict) -> Iterator[dict]:
                     "reads": (("staged", source),) if staged else (("row", source),),
                     "result": traits.result,
                     "counted": traits.counted,
-                    "visible": (1 << visible) - 1,
+                    "visible": visible,
                     "span_last": ends and (traits.counted or traits.maximum),
                     "last": last,
                 }
@@ -123,7 +139,7 @@ def expected_steps(config: AcceleratorConfig, op: dict) -> Iterator[dict]:
                             "reads": (("staged", row),),
                             "result": result,
                             "counted": result and traits.moments and op["moments"],
-                            "visible": (1 << visible) - 1,
+                            "visible": visible,
                             "span_last": ends and result and traits.moments and op["moments"],
                             "last": last and result,
                             "by_column": (0, 0),
@@ -143,7 +159,7 @@ def expected_steps(config: AcceleratorConfig, op: dict) -> Iterator[dict]:
                 "reads": (("staged", residual + op["residual_stride"]),) * (left > dim // 2),
                 "result": 1,
                 "counted": op["moments"],
-                "visible": (1 << visible) - 1,
+                "visible": visible,
                 "span_last": ends and op["moments"],
                 "scale": op["scale2"],
                 "last": last,

@@ -68,6 +68,8 @@ def transforms(config: AcceleratorConfig, rng: random.Random) -> list[Transform]
         "keys": rng.randint(0, width),
         "causal": rng.randrange(2),
         "first_row": rng.randrange(4),
+        "window": rng.choice([0, 1, rng.randrange(width)]),
+        "ring": rng.choice([0, rng.randint(1, width)]),
     }
     common: dict[str, Any] = (
         shape | places | {"rows": rows, "norm": norm, "statistics": rng.randrange(8)}

@@ -93,6 +93,37 @@ def test_a_causal_softmax_in_pieces_of_columns(device):
     assert (device.machine.statistics.total[:8] == totals).all()
 
 
+@pytest.mark.parametrize(("first_row", "ring"), [(40, 0), (40, 96), (10, 96), (30, 90)])
+def test_a_window_of_keys_in_pieces_of_columns(device, first_row, ring):
+    x = np.random.default_rng(1).integers(-40_000, 40_000, (8, 96))
+    scale, window = np.float32(0.11), 35
+    rows = Rows(device, x)
+    for function, extra in (
+        (Function.MAXIMUM, {}),
+        (Function.EXPONENT, {"type": ElementType.UINT8}),
+    ):
+        for first, last in ((0, 48), (48, 96)):
+            rows.run(
+                function,
+                first=first,
+                last=last,
+                scale=float(scale),
+                start=int(first == 0),
+                finish=int(last == 96),
+                mask={"causal": 1, "first_key": first, "first_row": first_row}
+                | {"window": window, "ring": ring},
+                **extra,
+            )
+    own = np.arange(8)[:, None] + first_row
+    behind = own - np.arange(96)
+    seen = (behind >= 0) & (behind < window)
+    if ring:
+        seen |= behind < window - ring
+    expected, totals = deferred_softmax(requantize_to(x, scale, np.int16), seen)
+    assert (rows.result(np.uint8, 48) == expected[:, 48:]).all()
+    assert (device.machine.statistics.total[:8] == totals).all()
+
+
 @pytest.mark.parametrize("name", SOFTMAX)
 @pytest.mark.parametrize("bias", [0, 1])
 def test_numerators_of_scores_that_are_int16_already(device, name, bias):

@@ -45,6 +45,7 @@ def test_the_table_of_encoders_is_complete():
         ("attention 1 head of 64 l=2048 causal 16 lanes", 0.98),
         ("attention 12 heads of 64 l=2048 16 lanes", 0.98),
         ("attention 12 heads of 64 l=2048 causal 16 lanes", 0.98),
+        ("attention 1 head of 64 l=4096 causal window=512", 0.95),
     ]
 
 

@@ -1,17 +1,26 @@
 """A text on a device is the text of the integer graph, however its tokens come."""
 
+from dataclasses import replace
+from functools import cache
+
 import numpy as np
 import pytest
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
+from celosia.lab.exports.decoders.llama import mistral
+from celosia.lab.exports.writing.size import SMALL
 from celosia.lab.training.scorers import device_scorer, integer_scorer
 from celosia.sim.devices.devices import open_device
 from celosia.sw.decoding import steps as steps_module
 from celosia.sw.decoding.comparison import Comparison
+from celosia.sw.decoding.decoder import quantize_decoder
+from celosia.sw.decoding.read import read_decoder
 from celosia.sw.decoding.session import DecoderSession
 from celosia.sw.decoding.steps import session_bytes
+from celosia.sw.decoding.texts import CacheLayout, Text
 from celosia.sw.ir.graph import MatMul
+from tests.support.decoder_exports import save
 from tests.support.decoder_sessions import shared_session
 from tests.support.integer_models import SHAPE, UNLIKE, quantized, tokens
 
@@ -47,6 +56,86 @@ def test_logits_are_those_of_the_integer_graph(preset, pieces):
     assert sum(taken) == sum(pieces)
     assert len(taken) == sum(-(-count // 16) for count in pieces)
     assert comparison.elements
+
+
+@cache
+def windowed(positions=256):
+    """A model whose queries see 12 keys, in integers."""
+    size = replace(SMALL, positions=positions, layers=1)
+    path = save(mistral(size, 0), "windowed.onnx")
+    graph = read_decoder(path, 160)
+    path.unlink()
+    random = np.random.default_rng(0)
+    return quantize_decoder(graph, random.integers(0, size.vocabulary, (4, 40)).tolist())
+
+
+def windowed_session(preset="tiny", simulator="functional", length=150):
+    """A session of the model with a window, its text, and what has to come out."""
+    model, comparison = windowed(), Comparison()
+    text = np.random.default_rng(1).integers(0, SMALL.vocabulary, length).tolist()
+    size = session_bytes(model, length)
+    device = open_device(simulator, resolve_config(preset, ()), MemoryTiming(), size)
+    return DecoderSession(device, model, length, comparison), text, integer_scorer(model)(text)
+
+
+@pytest.mark.parametrize("preset", ["tiny", "base"])
+def test_a_text_past_its_window_is_that_of_the_integer_graph(preset, tmp_path, monkeypatch):
+    """A text of more than two rings, in steps of all sizes, some of which end behind a ring."""
+    monkeypatch.chdir(tmp_path)
+    session, text, wanted = windowed_session(preset)
+    assert [ring.size for ring in session.steps.rings] == [64, 64]
+    found = []
+    for count in (5, 16, 39, 1, 1, 16, 7, 20, 22, 1, 16, 6):
+        first = session.length
+        logits, _ = session.append(text[first : first + count])
+        found.append(logits)
+    session.steps.device.close()
+    assert session.length == len(text)
+    assert (np.concatenate(found) == wanted).all()
+
+
+@pytest.mark.nightly
+def test_a_ring_on_the_rtl(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    session, text, wanted = windowed_session(simulator="verilator")
+    parts = [session.append(text[n : n + 16])[0] for n in range(0, 96, 16)]
+    parts += [session.append(text[n : n + 1])[0] for n in range(96, 99)]
+    session.steps.device.close()
+    assert (np.concatenate(parts) == wanted[:99]).all()
+
+
+def test_a_text_goes_back_as_far_as_its_ring_holds_a_window(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    session, text, wanted = windowed_session()
+    session.append(text[:80] + [1] * 20)
+    session.go_back(80)
+    assert (session.append(text[80:85])[0] == wanted[80:85]).all()
+    with pytest.raises(ValueError, match="length: 40 is more than 52 before the 100 tokens"):
+        session.go_back(40)
+    session.go_back(0)
+    assert (session.append(text[:20])[0] == wanted[:20]).all()
+    session.steps.device.close()
+
+
+def test_a_step_reads_the_keys_that_a_window_shows(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    layout = CacheLayout(1, 170)
+    step = windowed().step([Text(140, 1)], layout, moving=True, shorter=12)
+    caches = {name for segment in step.model.segments for name in segment.caches}
+    views = {
+        view
+        for segment in step.model.segments
+        for op in segment.graph.ops
+        if isinstance(op, MatMul)
+        for view in (op.b,)
+        if view.tensor in caches
+    }
+    # The first key that a text of 128 tokens sees is 117, and 112 begins a tile.
+    assert {(view.row - layout.first(0), view.rows) for view in views} == {(112, 29)}
+    weights = step.least_bytes([])
+    width = sum(view.cols for view in views)
+    assert step.least_bytes([Text(5, 2)]) == weights + 7 * width
+    assert step.least_bytes([Text(140, 2)]) == weights + 13 * width
 
 
 def test_a_row_does_not_depend_on_those_beside_it(device):

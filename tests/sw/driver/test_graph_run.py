@@ -17,7 +17,7 @@ from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir.graph import NO_MASK, DeferredSoftmax, DivideBySums, Mask, Tensor
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.ir.graph_interpret import interpret
-from celosia.sw.ir.program import Load, Space
+from celosia.sw.ir.program import Load, Products, Space
 from celosia.sw.models.cases import (
     Case,
     activation_case,
@@ -100,6 +100,51 @@ def test_masked_softmax(mask, kind):
 def test_masked_attention(mask):
     for name in ("tiny", "base"):
         check_levels(attention_case(2, 35, 12, seed=3, mask=mask), CONFIGS[name])
+
+
+@pytest.mark.parametrize("dithered", [False, True])
+@pytest.mark.parametrize(
+    "mask",
+    [
+        Mask(causal=True, window=1),
+        Mask(causal=True, window=16),
+        Mask(causal=True, first_row=4, window=9),
+        Mask(keys=30, causal=True, window=7),
+        Mask(causal=True, window=9, ring=35),
+        Mask(causal=True, window=9, ring=35, first_row=20),
+    ],
+    ids=str,
+)
+def test_attention_to_a_window_of_keys(mask, dithered):
+    for name in ("tiny", "base"):
+        case = attention_case(2, 35, 12, seed=3, mask=mask, dithered=dithered)
+        check_levels(case, CONFIGS[name])
+
+
+@pytest.mark.parametrize(("window", "first_row"), [(20, 0), (60, 3)])
+def test_a_window_whose_scores_do_not_fit(window, first_row):
+    mask = Mask(causal=True, first_row=first_row, window=window)
+    check_levels(
+        attention_case(1, 90, 12, seed=3, mask=mask), configured("tiny", accumulator_kib=1)
+    )
+
+
+def test_tiles_of_keys_outside_of_a_window_are_not_loaded_or_multiplied():
+    """A tile of rows sees a tile of its own keys and two before it."""
+    mask, rows = Mask(causal=True, window=33), 160
+    case = attention_case(1, rows, 16, seed=3, mask=mask)
+    scores = [
+        w.op
+        for w in check_levels(case, CONFIGS["base"]).ops
+        if isinstance(w.op, Products) and w.op.w_transposed
+    ]
+    assert sum(op.rows * op.columns for op in scores) == 16 * (1 + 2 + 8 * 3)
+
+    ops = [w.op for w in check_levels(case, configured("base", accumulator_kib=4)).ops]
+    blocks = [op for op in ops if getattr(op, "function", 0) is Function.MAXIMUM]
+    assert len(blocks) > 1
+    keys = [op.view.rows for op in ops if isinstance(op, Load) and op.view.tensor == "key"]
+    assert sum(keys) <= rows + 32 * len(blocks)
 
 
 @pytest.mark.parametrize(

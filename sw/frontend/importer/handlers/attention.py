@@ -1,6 +1,6 @@
 """Attention and rotary embeddings of ONNX, opsets 23 and newer."""
 
-from math import sqrt
+from math import inf, sqrt
 from typing import Final
 
 import numpy as np
@@ -50,6 +50,8 @@ def _attention(call: Call) -> list[str | None]:
         value = call.op("concat", call[5], value, axis=2)
     causal = bool(call.attribute("is_causal", 0))
     softcap, mode = call.attribute("softcap", 0.0), call.attribute("qk_matmul_output_mode", 0)
+    if not 0 <= softcap < inf:
+        raise Refusal(f"its softcap {softcap} is none: a positive finite number, or 0 for no cap")
     spelled = bool(softcap) or call.wants(3)
     # Whose frontier is another one in each batch cannot be told by one number.
     as_bias = causal and (spelled or call.optional(6) is not None)

@@ -143,7 +143,12 @@ def _attention_run(values: Sequence[Array], attributes: Mapping[str, Any]) -> Ar
     bias = np.zeros((1, 1, rows, keys), scores.dtype)
     if attributes["causal"]:
         last = np.arange(rows)[:, None] + attributes["first_query"]
-        bias = np.where(np.arange(keys) <= last, bias, scores.dtype.type(-np.inf))
+        seen = np.arange(keys) <= last
+        if "window" in attributes:
+            seen &= np.arange(keys) > last - attributes["window"]
+        if "ring" in attributes:
+            seen |= np.arange(keys) > last - attributes["window"] + attributes["ring"]
+        bias = np.where(seen, bias, scores.dtype.type(-np.inf))
     if len(values) > 3:
         bias = bias + values[3]
     powers, sums = _exponentials(scores + bias, -1)
@@ -236,14 +241,18 @@ NEURAL: Final = (
         name="attention",
         doc="softmax(`scale` * a b^T + d) c for each head (batch, heads, rows, columns); heads of"
         " b and c are shared by as many of a. If `causal`, query i sees keys up to i +"
-        " `first_query`. A query that sees no key gives 0.",
+        " `first_query`, of a `window` the last so many; keys may be in a `ring` of so many places."
+        " A query that sees no key gives 0.",
         least=3,
         most=4,
         attributes={
             "scale": Kind.FLOAT,
             "causal": Kind.BOOL,
             "first_query": Kind.INT,
+            "window": Kind.INT,
+            "ring": Kind.INT,
         },
+        optional=frozenset({"window", "ring"}),
         infer=_attention,
         compute=_attention_run,
         reach=Reach.SAMPLE,

@@ -132,7 +132,7 @@ class Reach(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operator:
-    """An operator with one result.  It has all of its attributes; only last operands may lack."""
+    """An operator with one result.  Only last operands may lack, and what is `optional`."""
 
     name: str
     doc: str
@@ -142,6 +142,8 @@ class Operator:
     most: int | None = 1
     """Operands, at most; None: as many as one likes."""
     attributes: Mapping[str, Kind] = field(default_factory=dict)
+    optional: frozenset[str] = frozenset()
+    """Attributes that most have no use for, and lack."""
     infer: Callable[[Sequence[TensorType], Any], TensorType]
     """The type of the result; raises `GraphError` for operands that break a rule."""
     compute: Callable[[Sequence[Array], Any], Array]
@@ -169,12 +171,13 @@ class Operator:
         if len(types) < self.least or (self.most is not None and len(types) > self.most):
             most = "" if self.most is None else f" to {self.most}"
             raise GraphError(f"{self.name} has {self.least}{most} operands, not {len(types)}")
-        if attributes.keys() != self.attributes.keys():
+        needed = self.attributes.keys() - self.optional
+        if not needed <= attributes.keys() <= self.attributes.keys():
             names = ", ".join(self.attributes) or "none"
             raise GraphError(f"{self.name} has the attributes {names}, not {', '.join(attributes)}")
-        for name, kind in self.attributes.items():
-            if not kind.fits(attributes[name]):
-                raise GraphError(f"{self.name}: {name}: {attributes[name]!r} is no {kind}")
+        for name, value in attributes.items():
+            if not self.attributes[name].fits(value):
+                raise GraphError(f"{self.name}: {name}: {value!r} is no {self.attributes[name]}")
         result = self.infer(types, attributes)
         if any(size < 0 for size in result.shape):
             raise GraphError(f"{self.name}: its result has sizes {result.shape}")

@@ -67,7 +67,7 @@ def test_foretold_tokens_that_were_right_are_one_fewer_than_those_that_were_kept
 
 
 def test_going_back_takes_tokens_from_the_last_step():
-    checked: Any = SimpleNamespace(steps=SimpleNamespace())
+    checked: Any = SimpleNamespace(steps=SimpleNamespace(rings=()))
     text = CountedText(checked)
     text.taken = [*STEPS[2:4]]
     kept = text.taken[-1].kept

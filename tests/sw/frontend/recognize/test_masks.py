@@ -105,11 +105,43 @@ def window():
     return np.where(distance < 2, 0, -np.inf).astype(np.float32)
 
 
-def test_a_window_stays_a_constant_bias():
+def test_a_window_on_both_sides_has_a_bound_on_each():
     graph = Graph()
     node, form, refused = graph.recognized(graph.constant(window()))
-    assert (form.keys, node.attributes["causal"], refused) == (None, False, [])
+    assert (form.keys, form.bias, refused) == (None, None, [])
+    found = {name: node.attributes[name] for name in ("causal", "first_query", "window")}
+    assert found == {"causal": True, "first_query": 1, "window": 3}
+
+
+@pytest.mark.parametrize("size", [1, 3, KEYS - 1, KEYS])
+def test_a_window_before_each_query_has_a_lower_bound(size):
+    graph = Graph()
+    distance = np.subtract.outer(np.arange(KEYS), np.arange(KEYS))
+    mask = np.where((distance >= 0) & (distance < size), 0, LEAST).astype(np.float32)
+    node, form, refused = graph.recognized(graph.constant(mask))
+    assert (form.keys, form.bias, refused) == (None, None, [])
+    assert (node.attributes["causal"], node.attributes["first_query"]) == (True, 0)
+    assert node.attributes.get("window") == (size if size < KEYS else None)
+
+
+def test_a_mask_that_is_nearly_a_window_stays_a_bias():
+    graph, mask = Graph(), window()
+    mask[3, 2] = -np.inf
+    node, form, refused = graph.recognized(graph.constant(mask))
+    assert (node.attributes["causal"], refused) == (False, [])
     assert form.bias == node.inputs[3]
+
+
+@pytest.mark.parametrize("own", [{}, {"window": 2}, {"window": 5}])
+def test_a_window_of_a_mask_and_of_an_attention_hide_what_either_hides(own):
+    graph = Graph()
+    distance = np.subtract.outer(np.arange(KEYS), np.arange(KEYS))
+    bias = graph.constant(np.where((distance >= 0) & (distance < 3), 0, -np.inf).astype("float32"))
+    attributes = {"scale": 0.5, "causal": True, "first_query": 0} | own
+    graph.op("attention", "q", "k", "v", bias, name="out", **attributes)
+    (node,) = rewrite(graph.finish({"out": "out"}), find_masks).graph.nodes
+    assert len(node.inputs) == 3
+    assert node.attributes["window"] == min(3, own.get("window", 3))
 
 
 def test_a_window_that_padding_empties_is_refused():
