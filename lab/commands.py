@@ -26,6 +26,7 @@ DOCUMENTS: Final = {
     "optimize": "celosia.lab.substitute.optimize_command:Optimization",
     "accuracy": "celosia.lab.accuracy.accuracy_command:Accuracies",
     "language speculation": "celosia.lab.training.speculation_command:Speculation",
+    "prune": "celosia.lab.prune.report:Pruning",
     "mappings": "celosia.lab.mappings.command:Sample",
     "survey": "celosia.lab.survey.survey:Survey",
     "mutate": "celosia.lab.mutate.sample:MutationSample",

@@ -1,25 +1,33 @@
 """`celosia prune`: a model with fewer channels and heads, and what that costs and gains."""
 
-from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.lab.prune.costs import Machine
 from celosia.lab.prune.language import Language
 from celosia.lab.prune.part import CRITERIA, Criterion
-from celosia.lab.prune.pruned import Model, Narrower, Wanted
+from celosia.lab.prune.pruned import Model, Wanted
 from celosia.lab.prune.published import Published
 from celosia.lab.prune.random_decoder import RandomDecoder
+from celosia.lab.prune.report import Pruning, pruned_model, tables
 from celosia.lab.prune.share import parse_share
-from celosia.sim.command.options.common import LatencyOption, PresetOption, RateOption, SetOption
+from celosia.sim.command.options.common import (
+    JsonOption,
+    LatencyOption,
+    PresetOption,
+    RateOption,
+    SetOption,
+)
 from celosia.sim.command.options.groups import Group, grouped
 from celosia.sim.command.options.language import language_errors
+from celosia.sim.run.origin import write_document
 from celosia.sim.support.display import progress_bar, table_console
+from celosia.sim.support.output import check_destination
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.decoder_workload import DECODERS
@@ -37,10 +45,13 @@ def _machine(
     overrides: SetOption = None,
     latency: LatencyOption = MemoryTiming.latency,
     rate: RateOption = MemoryTiming.bytes_per_cycle,
+    rtl: Annotated[
+        bool, typer.Option("--rtl", help="Also run each model on the RTL, every tensor compared.")
+    ] = False,
 ) -> Machine:
-    """What cycles are predicted for."""
+    """What cycles are those of."""
     timing = MemoryTiming(latency=latency, bytes_per_cycle=rate)
-    return Machine(resolve_config(preset or "base", overrides or ()), timing)
+    return Machine(resolve_config(preset or "base", overrides or ()), timing, rtl)
 
 
 @grouped
@@ -81,6 +92,15 @@ def prune(
             "--repair/--no-repair", help="Fit what is left to what was, by least squares."
         ),
     ] = True,
+    recover: Annotated[
+        int,
+        typer.Option(
+            "--recover",
+            metavar="STEPS",
+            min=0,
+            help="Then train a language model for so many steps (extra training).",
+        ),
+    ] = 0,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -92,10 +112,11 @@ def prune(
         typer.Option("--tokens", min=1, help="Held-out tokens that a language model is scored on."),
     ] = 8192,
     machine: Annotated[Machine, Group(_machine)],
+    json: JsonOption = None,
 ) -> None:
     """Remove hidden channels and heads of a model, and show what that costs and gains.
 
-    Nothing is trained. Cycles and bytes are predicted; `celosia run` and `generate` measure them.
+    Nothing is trained without --recover. Cycles and bytes are predicted; --rtl measures cycles.
     """
     names: list[Criterion] = [
         _criterion(name) for name in dict.fromkeys(criteria or ["activation"])
@@ -111,27 +132,34 @@ def prune(
             heads=None if heads is None else parse_share("--heads", heads, numbers=True),
             dim=machine.config.dim,
             repair=repair,
+            recovery=recover,
         )
         for name in names
     ]
+    check_destination(json)
     with language_errors(), progress_bar() as tell:
-        found = _model(model, machine, tokens, tell)
+        found = _model(model, replace(machine, tell=tell), tokens, tell)
         for name in names:
             if name not in found.criteria:
                 known = ", ".join(found.criteria)
                 raise InputError(f"--criterion {name}: {found.reason}; there are {known}")
         if output is not None:
             found.check_output(output)
+        if recover:
+            found.check_recovery()
         before = found.as_it_was()
-        lines = {_technique(wanted): found.pruned(wanted) for wanted in each}
+        lines = [(wanted, found.pruned(wanted)) for wanted in each]
         if output is not None:
-            (line,) = lines.values()
+            ((_, line),) = lines
             assert line.save is not None
             line.save(output)
-    both = {"as it was": before, **lines}
-    table_console(None).print(_qualities(found.measures, both), _costs(both))
+    models = [pruned_model(before, line, wanted) for wanted, line in [(None, before), *lines]]
+    console = table_console(json)
+    console.print(*tables(models))
     if output is not None:
-        typer.echo(f"{output}: is written")
+        console.print(f"{output}: is written", markup=False, soft_wrap=True)
+    pruning = Pruning(model=model, config=machine.config, memory=machine.timing, models=models)
+    write_document(json, pruning)
 
 
 def _criterion(name: str) -> Criterion:
@@ -157,34 +185,3 @@ def _model(name: str, machine: Machine, tokens: int, tell: Progress) -> Model:
         return Published(machine, tell)
     except MissingModelError as error:
         raise InputError(str(error)) from None
-
-
-def _technique(wanted: Wanted) -> str:
-    parts = [each.option.removeprefix("--") for each in (wanted.ffn, wanted.heads) if each]
-    return f"{', '.join(parts)}, {wanted.criterion}{'' if wanted.repair else ', no repair'}"
-
-
-def _qualities(measures: Sequence[str], lines: dict[str, Narrower]) -> Table:
-    """How much of each model is gone, and how good it is."""
-    first = next(iter(lines.values()))
-    table = Table("model")
-    for name in ("removed", *measures):
-        table.add_column(name, justify="right")
-    for name, line in lines.items():
-        table.add_row(name, f"{1 - line.weights / first.weights:.1%}", *line.quality)
-    return table
-
-
-def _costs(lines: dict[str, Narrower]) -> Table:
-    """What is predicted of each model; gains are those over the first."""
-    first = next(iter(lines.values()))
-    table = Table("predicted")
-    for name in ("cycles", "fewer", "bytes read"):
-        table.add_column(name, justify="right")
-    for what, before in first.costs.items():
-        for name, line in lines.items():
-            cost = line.costs[what]
-            gain = before.cycles / cost.cycles
-            cells = f"{cost.cycles:,}", f"{gain:.2f} x", f"{cost.read_bytes:,}"
-            table.add_row(f"{what}, {name}", *cells)
-    return table

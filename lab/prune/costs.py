@@ -1,21 +1,47 @@
-"""Predicted cycles and bytes of float graphs as they would be quantized."""
+"""Cycles and bytes of float graphs as they would be quantized: predicted, and on the RTL."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
-from celosia.lab.sweep.predict import Predicted, predict_graphs
+from celosia.lab.sweep.predict import predict_graphs
+from celosia.sim.devices.devices import open_device
+from celosia.sim.run.graph_run import compile_for, measure_compiled
+from celosia.sim.support.progress import Progress, silent
 from celosia.sw.decoding.step_graph import step_graph
 from celosia.sw.decoding.texts import CacheLayout, Text
 from celosia.sw.frontend.nn.graph import FloatGraph
+from celosia.sw.ir.graph import Graph, Tensor
+from celosia.sw.models.cases import Case
 from celosia.sw.quantize.graphs.sketch import sketch
 
-__all__ = ["Machine", "decoder_costs"]
+__all__ = ["Cost", "Machine", "decoder_costs"]
 
 PREFILL: Final = Text(0, 128)
 STEP: Final = Text(128, 1)
-"""What a decoder is predicted for: the first tokens of a text, and the one behind them."""
+"""What a decoder costs is for: the first tokens of a text, and the one behind them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """What a model takes for one input."""
+
+    input: str
+    """The input, in words."""
+    cycles: int
+    """Cycles as the compiler's cost model expects them."""
+    rtl_cycles: int | None
+    """Cycles of the RTL, every tensor compared with the integer graph; null: it did not run."""
+    read_bytes: int
+    """Bytes that loads ask for."""
+    write_bytes: int
+    """Bytes that stores write."""
 
 
 @dataclass(frozen=True)
@@ -24,21 +50,53 @@ class Machine:
 
     config: AcceleratorConfig
     timing: MemoryTiming
+    rtl: bool = False
+    """Whether programs run on the RTL, too."""
+    tell: Progress = silent
 
-    def predicted(self, graph: FloatGraph) -> Predicted:
-        """What the integer graphs that `graph` would become take.
+    def cost(self, name: str, graph: FloatGraph) -> Cost:
+        """What the integer graphs that `graph` would become take, for the input of this name.
 
         Raises `InputError` for what cannot be compiled, `ValueError` for what is not quantized.
         """
+        self.tell(f"predicting cycles: {name}", None)
         graphs, _ = sketch(graph)
-        return predict_graphs(graphs, self.config, self.timing)
+        found = predict_graphs(graphs, self.config, self.timing)
+        return Cost(
+            input=name,
+            cycles=found.cycles,
+            rtl_cycles=self._measured(name, graphs) if self.rtl else None,
+            read_bytes=found.read_bytes,
+            write_bytes=found.write_bytes,
+        )
+
+    def _measured(self, name: str, graphs: Sequence[Graph]) -> int:
+        """Cycles of the RTL, of all graphs one after the other, on random inputs."""
+        cycles = 0
+        for graph in graphs:
+            compiled = compile_for(graph, self.config, self.timing)
+            random = np.random.default_rng(self.timing.seed)
+            inputs = {each: _drawn(graph.tensors[each], random) for each in graph.inputs}
+            self.tell(f"running on the RTL: {name}", None)
+            opened = partial(open_device, "verilator", self.config, self.timing, progress=self.tell)
+            whole = measure_compiled(name, compiled, Case(graph, inputs), opened).whole
+            assert whole.right, f"{name}: {whole.failure or whole.mismatches}"
+            assert whole.cycles is not None
+            cycles += whole.cycles
+        return cycles
 
 
-def decoder_costs(machine: Machine, graph: FloatGraph) -> dict[str, Predicted]:
+def _drawn(tensor: Tensor, random: np.random.Generator) -> NDArray[Any]:
+    """Any numbers of the tensor's type: cycles do not depend on them."""
+    limits = np.iinfo(tensor.type)
+    size = tensor.rows, tensor.cols
+    return random.integers(limits.min, limits.max, size, tensor.type, endpoint=True)
+
+
+def decoder_costs(machine: Machine, graph: FloatGraph) -> list[Cost]:
     """What a decoder's graph of a whole text takes for its first 128 tokens, and for one behind."""
     texts = {"prefill of 128": PREFILL, "step behind 128": STEP}
     layout = CacheLayout(1, STEP.keys)
-    return {
-        name: machine.predicted(step_graph(graph, [text], layout).graph)
-        for name, text in texts.items()
-    }
+    return [
+        machine.cost(name, step_graph(graph, [text], layout).graph) for name, text in texts.items()
+    ]

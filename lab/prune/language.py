@@ -10,9 +10,16 @@ from celosia.lab.prune.costs import Machine, decoder_costs
 from celosia.lab.prune.llama import Calibrated, calibrate, prune_llama, readers
 from celosia.lab.prune.part import CRITERIA, Criterion
 from celosia.lab.prune.pruned import Narrower, Wanted
+from celosia.lab.prune.recovery import (
+    checkpoint_of,
+    learned_text,
+    recovered,
+    recovery_recipe,
+)
 from celosia.lab.training.compare import held_out_tokens
 from celosia.lab.training.perplexity import score
 from celosia.lab.training.scorers import float_scorer
+from celosia.lab.training.steps import check_training
 from celosia.sim.command.outputs.folders import make_folder
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
@@ -33,8 +40,6 @@ __all__ = ["Language"]
 class Language:
     """The model in `folder`.  Raises `LanguageError` for files that are none."""
 
-    measures: Sequence[str] = ("perplexity", "ratio")
-
     def __init__(self, folder: Path, machine: Machine, tokens: int, tell: Progress):
         self.folder, self.machine, self.tell = folder, machine, tell
         self.model = load_language_model(folder)
@@ -44,6 +49,10 @@ class Language:
         trained = find_spec("jax") and find_spec("optax")
         self.criteria: Sequence[Criterion] = CRITERIA if trained else CRITERIA[:2]
         self.reason = "gradients need JAX: pip install -e '.[training]' in the checkout of Celosia"
+        self.text: Sequence[int] = ()
+        self.output: Path | None = None
+        self.kept: Path | None = None
+        """The checkpoint of a recovery."""
         self._found: Calibrated | None = None
         self._exact: float | None = None
 
@@ -51,14 +60,29 @@ class Language:
         """Refuse what is there: a folder is written whole."""
         if output.exists():
             raise InputError(f"-o {output}: is there already; give the name of a new folder")
+        self.output = output
+
+    def check_recovery(self) -> None:
+        """Read the text to train on: it may be missing, as may the extra."""
+        check_training()
+        self.tell("reading documentation", None)
+        self.text = learned_text(self.model)
 
     def as_it_was(self) -> Narrower:
         """The model in float32."""
-        return self._measured(self.model.weights)
+        return self._measured(self.model.weights, 0)
 
     def pruned(self, wanted: Wanted) -> Narrower:
         """The model with less, in float32."""
-        return self._measured(prune_llama(self.model.weights, self._calibrated(wanted), wanted))
+        weights = prune_llama(self.model.weights, self._calibrated(wanted), wanted)
+        if wanted.recovery:
+            weights = self._recovered(weights, wanted.recovery)
+        return self._measured(weights, wanted.recovery)
+
+    def _recovered(self, weights: LlamaWeights, steps: int) -> LlamaWeights:
+        recipe = recovery_recipe(self.model, weights, steps)
+        self.kept = self.output and checkpoint_of(self.output, weights)
+        return recovered(recipe, weights, self.text, self.kept, self.tell)
 
     def _calibrated(self, wanted: Wanted) -> Calibrated:
         weights = self.model.weights
@@ -72,23 +96,24 @@ class Language:
             self._found = Calibrated(self._found.grams, changes(weights, self.windows, names))
         return self._found
 
-    def _measured(self, weights: LlamaWeights) -> Narrower:
+    def _measured(self, weights: LlamaWeights, recovery: int) -> Narrower:
         graph = llama_float_graph(weights, weights.shape.context)
         self.tell(f"scoring {len(self.tokens) - 1:,} held-out tokens", None)
         found = score(float_scorer(graph), self.tokens, weights.shape.context).perplexity
         self._exact = self._exact or found
-        self.tell("predicting cycles", None)
         return Narrower(
             weights=weights.shape.parameters,
-            quality=(f"{found:.2f}", f"{found / self._exact:.4f}"),
+            quality={"perplexity": found, "ratio": found / self._exact},
             costs=decoder_costs(self.machine, graph),
-            save=lambda output: self._save(weights, output),
+            save=lambda output: self._save(weights, recovery, output),
         )
 
-    def _save(self, weights: LlamaWeights, output: Path) -> None:
+    def _save(self, weights: LlamaWeights, recovery: int, output: Path) -> None:
         folder = make_folder(output)
         for name in (TOKENIZER, CALIBRATION, NGRAMS):
             if (self.folder / name).exists():
                 copyfile(self.folder / name, folder / name)
-        origin = {**self.model.origin, "pruned": True}
+        origin = {**self.model.origin, "pruned": True, "recovery_steps": recovery}
         save_weights(folder / WEIGHTS, weights.shape, weights.tensors, origin)
+        if self.kept is not None:
+            self.kept.unlink(missing_ok=True)

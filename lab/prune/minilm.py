@@ -17,10 +17,34 @@ from celosia.sw.reference.encoder import (
     segments,
 )
 
-__all__ = ["calibrate", "prune_encoder"]
+__all__ = ["calibrate", "prune_encoder", "varied"]
 
 _ROWS: Final = 2048
 """About so many tokens are computed together."""
+_COPIES: Final = 3
+"""How many of each text `varied` makes."""
+_REPLACED: Final = 0.15
+"""The share of a copy's tokens that are others."""
+_FIRST_WORD: Final = 2000
+"""Tokens of BERT's vocabulary from here on are words and parts of words of its language."""
+
+
+def varied(texts: Sequence[Sequence[int]], words: int, seed: int = 0) -> list[list[int]]:
+    """Each text, and behind it copies in which some tokens between the marks are others.
+
+    Few texts have few words; others, drawn of a vocabulary of so many `words`, show a layer more of
+    what its inputs may be.
+    """
+    random, found = np.random.default_rng(seed), []
+    for text in texts:
+        found.append(list(text))
+        for _ in range(_COPIES):
+            copy = np.array(text)
+            other = random.random(len(copy)) < _REPLACED
+            other[[0, -1]] = False
+            copy[other] = random.integers(_FIRST_WORD, words, int(other.sum()))
+            found.append(copy.tolist())
+    return found
 
 
 def calibrate(weights: EncoderWeights, x: Floats, lengths: Sequence[int]) -> list[Gram]:

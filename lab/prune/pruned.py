@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from celosia.lab.prune.costs import Cost
 from celosia.lab.prune.part import Criterion
 from celosia.lab.prune.share import Share
-from celosia.lab.sweep.predict import Predicted
 
 __all__ = ["Model", "Narrower", "Wanted"]
 
@@ -22,6 +22,8 @@ class Wanted:
     dim: int = 16
     """Hidden widths stay multiples of it."""
     repair: bool = True
+    recovery: int = 0
+    """Steps of training behind the repair."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -30,10 +32,10 @@ class Narrower:
 
     weights: int
     """Elements of all matrices."""
-    quality: Sequence[str]
-    """How good it is, for each of the model's `measures`."""
-    costs: Mapping[str, Predicted]
-    """What is predicted for each input."""
+    quality: Mapping[str, float]
+    """How good it is, by the name of what is measured."""
+    costs: Sequence[Cost]
+    """What it takes for each input."""
     save: Callable[[Path], None] | None = None
     """Writes it."""
 
@@ -41,8 +43,6 @@ class Narrower:
 class Model(Protocol):
     """A model that can be pruned."""
 
-    measures: Sequence[str]
-    """How good it is, as headings of a table."""
     criteria: Sequence[Criterion]
     """The criteria that it can give."""
     reason: str
@@ -50,6 +50,10 @@ class Model(Protocol):
 
     def check_output(self, output: Path) -> None:
         """Raise `InputError` for a name that it is not written under."""
+        ...
+
+    def check_recovery(self) -> None:
+        """Raise `InputError`, `LanguageError` or `EnvironmentProblem` if it cannot be trained."""
         ...
 
     def as_it_was(self) -> Narrower:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from celosia.lab.prune.costs import Machine
-from celosia.lab.prune.minilm import calibrate, prune_encoder
+from celosia.lab.prune.minilm import calibrate, prune_encoder, varied
 from celosia.lab.prune.part import CRITERIA, Criterion, Gram
 from celosia.lab.prune.pruned import Narrower, Wanted
 from celosia.sim.support.output import check_destination, open_atomically
@@ -28,7 +28,6 @@ __all__ = ["Published"]
 class Published:
     """The published model.  Raises `MissingModelError` without its package."""
 
-    measures: Sequence[str] = ("mean cosine", "least cosine")
     criteria: Sequence[Criterion] = CRITERIA[:2]
     reason = "minilm has no loss to take a gradient of"
 
@@ -37,9 +36,7 @@ class Published:
         self.sentences = FloatSentences()
         self.weights = self.sentences.weights
         tell("encoding texts", None)
-        tokens = tokenize(calibration_texts())
-        self.lengths = [len(text) for text in tokens]
-        self.x = self.sentences.embeddings.sums(tokens)
+        self.calibration = tokenize(calibration_texts())
         self.texts = tokenize(evaluation_texts())
         self.vectors = self.sentences.vectors(self.texts)
         self.grams: list[Gram] | None = None
@@ -49,6 +46,10 @@ class Published:
         if output.suffix != SAVED_SUFFIX:
             raise InputError(f"-o {output}: the name of a plan ends with {SAVED_SUFFIX}")
         check_destination(output)
+
+    def check_recovery(self) -> None:
+        """It is not trained."""
+        raise InputError("--recover: minilm is not trained; language models are")
 
     def as_it_was(self) -> Narrower:
         """The model in float32."""
@@ -63,8 +64,11 @@ class Published:
             )
         assert wanted.ffn is not None
         if self.grams is None:
-            self.tell(f"calibrating on {len(self.lengths)} texts", None)
-            self.grams = calibrate(self.weights, self.x, self.lengths)
+            embeddings = self.sentences.embeddings
+            texts = varied(self.calibration, len(embeddings.words))
+            self.tell(f"calibrating on {len(texts)} texts", None)
+            x, lengths = embeddings.sums(texts), [len(text) for text in texts]
+            self.grams = calibrate(self.weights, x, lengths)
         return self._measured(
             prune_encoder(
                 self.weights,
@@ -80,20 +84,21 @@ class Published:
         self.tell(f"encoding {len(self.texts)} sentences", None)
         self.sentences.weights = weights
         found = cosines(self.sentences.vectors(self.texts), self.vectors)
-        self.tell("predicting cycles", None)
         lengths = [len(text) for text in tokenize(DEFAULT_TEXTS)]
-        cost = self.machine.predicted(encoder_float_graph(weights, lengths))
+        name = f"{len(lengths)} texts, {sum(lengths)} tokens"
+        cost = self.machine.cost(name, encoder_float_graph(weights, lengths))
         return Narrower(
             weights=weights.shape.layers
             * (4 * weights.shape.width**2 + 2 * weights.shape.width * weights.shape.hidden),
-            quality=(f"{np.mean(found):.4f}", f"{np.min(found):.4f}"),
-            costs={f"{len(lengths)} texts, {sum(lengths)} tokens": cost},
+            quality={"mean cosine": float(np.mean(found)), "least cosine": float(np.min(found))},
+            costs=[cost],
             save=lambda output: self._save(weights, output),
         )
 
     def _save(self, weights: EncoderWeights, output: Path) -> None:
         self.tell("choosing integers", None)
         embeddings = self.sentences.embeddings
-        model = quantize_encoder(weights, self.x, self.lengths, embeddings=embeddings)
+        x, lengths = embeddings.sums(self.calibration), [len(text) for text in self.calibration]
+        model = quantize_encoder(weights, x, lengths, embeddings=embeddings)
         with open_atomically(output) as file:
             save_encoder(model, file)

@@ -25,7 +25,6 @@ _LONGEST: Final = Text(128, 1).keys
 class RandomDecoder:
     """One layer of a decoder of this shape: its layers are alike."""
 
-    measures: Sequence[str] = ()
     criteria: Sequence[Criterion] = CRITERIA
     reason = ""
 
@@ -35,6 +34,10 @@ class RandomDecoder:
     def check_output(self, output: Path) -> None:
         """Nothing is written of it."""
         raise InputError(f"-o {output}: {self.name} has sizes and no weights to write")
+
+    def check_recovery(self) -> None:
+        """Nothing is trained of it."""
+        raise InputError(f"--recover: {self.name} has sizes and no weights to train")
 
     def as_it_was(self) -> Narrower:
         """One layer."""
@@ -54,7 +57,7 @@ class RandomDecoder:
     def _measured(self, shape: DecoderShape) -> Narrower:
         graph = decoder_float_graph(shape, _ones, _LONGEST, _EPSILON, whole=False)
         return Narrower(
-            weights=shape.layer_weights, quality=(), costs=decoder_costs(self.machine, graph)
+            weights=shape.layer_weights, quality={}, costs=decoder_costs(self.machine, graph)
         )
 
 

@@ -18,6 +18,8 @@ class Share:
 
     option: str
     """The option with its value, as the user wrote it."""
+    text: str
+    """The value."""
     part: float = 0.0
     """The part of a layer, if `number` is None."""
     number: int | None = None
@@ -65,11 +67,11 @@ def parse_share(option: str, text: str, *, numbers: bool) -> Share:
     """
     words = f"{option} {text}"
     if numbers and _NUMBER.fullmatch(text):
-        return Share(words, number=int(text))
+        return Share(words, text, number=int(text))
     if not (found := _SHARE.fullmatch(text)):
         form = "a number or a share such as 25%" if numbers else "a share such as 25%"
         raise InputError(f"{words}: is not {form}")
     part = float(found[1]) / 100
     if not 0 < part < 1:
         raise InputError(f"{words}: a share is above 0% and below 100%")
-    return Share(words, part)
+    return Share(words, text, part)

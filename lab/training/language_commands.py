@@ -1,11 +1,9 @@
 """The commands of the small language model.  They are thin: others do the work."""
 
-import time
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -22,14 +20,13 @@ from celosia.lab.training.perplexity import Likelihood, score
 from celosia.lab.training.recipe import RECIPES
 from celosia.lab.training.scorers import device_scorer, float_scorer, integer_scorer
 from celosia.lab.training.speculation_command import speculation
+from celosia.lab.training.steps import Steps, check_training
 from celosia.lab.training.text.corpora import Corpus, corpora_of, corpus_texts
 from celosia.lab.training.text.manual import ManualError
 from celosia.sim.command.options.language import ModelOption, language_errors, quantized_model
 from celosia.sim.command.outputs.folders import make_folder
 from celosia.sim.devices.devices import open_device
 from celosia.sim.support.display import progress_bar, table_console
-from celosia.sim.support.errors import EnvironmentProblem
-from celosia.sim.support.extras import installed_by
 from celosia.sim.support.guard import guarded
 from celosia.sim.support.progress import Progress
 from celosia.sim.support.words import counted
@@ -38,9 +35,6 @@ from celosia.sw.reference.language.model_file import LanguageModel, load_languag
 from celosia.sw.reference.language.shape import LITTLE
 
 __all__ = ["language_app"]
-
-EXTRA: Final = ("jax", "optax")
-"""What the extra `training` has, and no other command needs."""
 
 ANOTHER_TEXT: Final = (
     "The documentation of this interpreter, or of this machine, is not the one that the model was "
@@ -168,10 +162,7 @@ def train(
 
     The same command goes on where it was interrupted.
     """
-    if missing := [name for name in EXTRA if find_spec(name) is None]:
-        raise EnvironmentProblem(
-            f"{' and '.join(missing)}: not installed; {installed_by('training')}"
-        )
+    check_training()
     with language_errors(), progress_bar() as tell:
         usual = RECIPES[corpus]
         recipe = replace(
@@ -183,23 +174,5 @@ def train(
         make = import_module("celosia.lab.training.make")
         tell("reading documentation", None)
         texts = corpus_texts(corpus)
-        make.make_model(make_folder(out), recipe, corpus, texts, _Steps(tell, recipe.steps))
+        make.make_model(make_folder(out), recipe, corpus, texts, Steps(tell, recipe.steps))
     typer.echo(f"{out}: model.safetensors and tokenizer.json are written")
-
-
-class _Steps:
-    """Shows how far a training is, its loss and the time that is left."""
-
-    def __init__(self, tell: Progress, steps: int):
-        self._tell = tell
-        self._steps = steps
-        self._begun: tuple[int, float] | None = None
-
-    def __call__(self, done: int, loss: float) -> None:
-        now = time.monotonic()
-        if self._begun is None:
-            self._begun = done, now
-        first, begun = self._begun
-        left = (now - begun) / max(done - first, 1) * (self._steps - done) / 60
-        text = f"step {done:,} of {self._steps:,}, loss {loss:.2f}, {left:,.0f} minutes left"
-        self._tell(text, done / self._steps)

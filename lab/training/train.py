@@ -7,12 +7,13 @@ was interrupted goes on as if it had not been.
 # pyright: reportMissingImports=false
 # JAX and optax are an extra, which most do not install.
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import optax
 from numpy.typing import NDArray
@@ -37,14 +38,18 @@ def train(
     recipe: Recipe,
     tokens: NDArray[np.uint16],
     *,
+    start: Mapping[str, NDArray[np.float32]] | None = None,
     checkpoint: Path | None = None,
     every: int = 50,
     tell: Told = lambda steps, loss: None,
 ) -> dict[str, NDArray[np.float32]]:
     """The trained float32 tensors, by the names of `tensor_shapes`.
 
-    `tokens` is the training text in one row.  Each `every` steps all that the next step needs is
-    written to `checkpoint`; a file that is there already is gone on with.  Raises
+    `tokens` is the training text in one row, and `start` has the tensors to begin with, if they are
+    not fresh ones.  Each `every` steps all that the next step needs is
+    written to `checkpoint`; a file that is there already is gone on with, whatever the start was.
+
+    Raises
     `CheckpointError` for one that is damaged or that does not fit, `LanguageError` for a text that
     is shorter than a window.
     """
@@ -52,7 +57,10 @@ def train(
     if len(tokens) <= window:
         raise LanguageError(f"tokens: {len(tokens)} are not more than a window of {window}")
     optimizer = _optimizer(recipe)
-    parameters = initial_parameters(recipe.shape, recipe.seed)
+    if start is None:
+        parameters = initial_parameters(recipe.shape, recipe.seed)
+    else:
+        parameters = {name: jnp.array(value) for name, value in start.items()}
     state, done = optimizer.init(parameters), 0
     if checkpoint is not None and checkpoint.exists():
         found = load_checkpoint(checkpoint, recipe, tokens)

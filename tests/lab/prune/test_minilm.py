@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from celosia.lab.prune.minilm import calibrate, prune_encoder
+from celosia.lab.prune.minilm import calibrate, prune_encoder, varied
 from celosia.lab.prune.share import parse_share
 from celosia.sw.reference.encoder import EncoderShape, encode
 from celosia.sw.reference.random_encoder import random_embeddings, random_encoder
@@ -37,3 +37,17 @@ def test_repair_comes_nearer(criterion):
     assert near.layers[1].up.weights.shape == (16, 32)
     errors = [np.square(encode(each, X, LENGTHS) - exact).mean() for each in (far, near)]
     assert errors[1] < errors[0] / 2
+
+
+def test_copies_have_other_words_between_the_marks():
+    texts = [[101, *range(5, 905), 102], [101, 7, 102]]
+    found = varied(texts, 3000)
+    assert [len(text) for text in found] == [902] * 4 + [3] * 4
+    assert (found[0], found[4]) == tuple(texts)
+    for copy in found[1:4]:
+        assert (copy[0], copy[-1]) == (101, 102)
+        others = [new for new, old in zip(copy, texts[0], strict=True) if new != old]
+        assert 90 < len(others) < 180
+        assert all(2000 <= each < 3000 for each in others)
+    assert found[1] != found[2]
+    assert found == varied(texts, 3000)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from celosia.lab.training import language_commands
+from celosia.lab.training import language_commands, steps
 from celosia.lab.training.text.manual import manual_documents
 from celosia.sim.command.models import written_text, written_texts
 from celosia.sim.command.models.written_text import TextReport
@@ -254,15 +254,15 @@ def test_a_model_whose_heads_do_not_divide_is_refused(model):
 
 
 def test_training_needs_its_extra_and_enough_steps(monkeypatch):
-    monkeypatch.setattr(language_commands, "EXTRA", ("jax_that_is_not_there",))
+    monkeypatch.setattr(steps, "EXTRA", ("jax_that_is_not_there",))
     refused("pip install -e '.[training]'", "language", "train", "--out", "out")
-    monkeypatch.setattr(language_commands, "EXTRA", ())
+    monkeypatch.setattr(steps, "EXTRA", ())
     refused("steps: 3 are not more than", "language", "train", "--out", "out", "--steps", "3")
     refused("'novels' is not one of", "language", "train", "--out", "out", "--corpus", "novels")
 
 
 def test_a_corpus_that_is_not_installed_is_refused_in_a_sentence(monkeypatch, tmp_path):
-    monkeypatch.setattr(language_commands, "EXTRA", ())
+    monkeypatch.setattr(steps, "EXTRA", ())
     monkeypatch.setattr(language_commands, "import_module", lambda _: None)  # It needs JAX.
     monkeypatch.setattr(
         language_commands, "corpus_texts", lambda _: list(manual_documents(tmp_path))
