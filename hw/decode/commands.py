@@ -30,7 +30,7 @@ from celosia.isa.address import (
     ROW_BITS,
 )
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.encoding import Funct
+from celosia.isa.encoding import Funct, WeightType
 from celosia.isa.registers.errors import Cause
 
 __all__ = ["A_HULL", "COMPUTES", "decode_execute", "decode_load", "decode_store"]
@@ -162,7 +162,7 @@ def decode_execute(m: Module, config: AcceleratorConfig, command, state, op, hul
     w, d, load_weights = roles.w, roles.d, roles.load_weights
     has_w, has_d = load_weights & w.named, roles.adds_d & d.named
     a_lines = Mux(state.a_transpose, fields.a_cols, fields.a_rows)
-    w_lines = Mux(state.b_transpose, w.cols, w.rows)
+    w_lines = _rows_of_weights(config, Mux(state.b_transpose, w.cols, w.rows), state)
     to_accumulator = state.c[ACCUMULATOR_BIT]
     m.d.sync += [
         op.load_weights.eq(load_weights),
@@ -171,6 +171,7 @@ def decode_execute(m: Module, config: AcceleratorConfig, command, state, op, hul
         op.w_rows.eq(w.rows),
         op.w_cols.eq(w.cols),
         op.w_transpose.eq(state.b_transpose),
+        op.w_int4.eq(state.b_type == WeightType.INT4),
         op.a_zero.eq(~has_a),
         op.a_row.eq(fields.a),
         op.a_rows.eq(fields.a_rows),
@@ -223,6 +224,13 @@ def decode_execute(m: Module, config: AcceleratorConfig, command, state, op, hul
     too_large |= too_many_rows(config, state, tiles)
     shape = Mux(too_large, Value.cast(Cause.SHAPE), 0)
     return Mux(foreign, Value.cast(Cause.UNSUPPORTED), shape)
+
+
+def _rows_of_weights(config: AcceleratorConfig, lines: Value, state) -> Value:
+    """Scratchpad rows of so many lines of weights: at most half a tile's if they are int4."""
+    most = WeightType.INT4.tile_rows(config.dim)
+    reaches = lines[most.bit_length() - 1 :].any()  # Half a tile: it is a power of two.
+    return Mux((state.b_type == WeightType.INT4) & reaches, most, lines)
 
 
 def _names(word: Value) -> Value:

@@ -81,6 +81,7 @@ class ExecuteOp(data.StructLayout):
             "w_rows": extent,  # Logical sizes: after the transposition.
             "w_cols": extent,
             "w_transpose": 1,
+            "w_int4": 1,  # Two lines in a row.
             "a_zero": 1,
             "a_row": row,
             "a_rows": unsigned(16),

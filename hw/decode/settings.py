@@ -34,7 +34,7 @@ def core_settings(config: AcceleratorConfig) -> Iterator[Setting]:
         value=lambda operands: operands.activation == 1,
         when=changes_products,
     )
-    names = ("a_transpose", "b_transpose", "a_unsigned")
+    names = ("a_transpose", "b_transpose", "a_unsigned", "b_type")
     yield from kept_operands(CONFIG_EX, {name: name for name in names}, when=changes_products)
     yield from load_registers(
         ("stride", "block_stride", "scale", "shrunk"), block_stride=config.dim

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from amaranth import Cat, Module, Signal, Value, signed, unsigned
+from amaranth import Cat, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import data
 from amaranth.lib.wiring import In, Out
 
@@ -13,12 +13,15 @@ from celosia.hw.lib.component import Component
 from celosia.hw.lib.delay import delay
 from celosia.hw.memory.read_port import LOCAL_READ_LATENCY
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.encoding import WeightType
 
 __all__ = ["ArrayPath"]
 
+INT4_BITS = WeightType.INT4.bits
+
 
 class ArrayPath(Component):
-    """Masks, transposes and widens rows of operands, and multiplies them.
+    """Unpacks, masks, transposes and widens rows of operands, and multiplies them.
 
     Control comes in the cycle in which a row is asked for; the row itself follows on ``weights`` or
     ``operands`` `LOCAL_READ_LATENCY` cycles later and is used at once.  A row that enters with
@@ -85,18 +88,30 @@ class ArrayPath(Component):
             self.d_valid.eq(row.d_valid),
         ]
         m.d.comb += [out.eq(row_sum) for out, row_sum in zip(self.sums, mesh.sums, strict=True)]
+        weights = self._line(m, weight)
         # A row that is masked out entirely, or not at all, costs the simulator one branch.
         with m.If(weight.shift):
-            m.d.comb += transposer.i.as_value().eq(_masked(self.weights, weight.fill_mask))
+            m.d.comb += transposer.i.as_value().eq(_masked(weights, weight.fill_mask))
         with m.If(row.d_valid):
             m.d.comb += self.d.as_value().eq(_masked(self.operands, row.d_mask))
         column = Signal.like(transposer.o)
         with m.If(weight.from_transposer | row.from_transposer):
             m.d.comb += column.eq(transposer.o)
-        self._enter(m, mesh.weights, weight, self.weights, column)
+        self._enter(m, mesh.weights, weight, weights, column)
         self._enter(m, mesh.a, row, self.operands, column)
         m.d.comb += mesh.a_unsigned.eq(row.is_unsigned)
         return m
+
+    def _line(self, m: Module, control: data.View) -> data.View:
+        """The line of weights that is wanted of the row that was read."""
+        line = Signal.like(self.weights)
+        m.d.comb += line.eq(self.weights)
+        with m.If(control.int4):
+            for col in range(self.config.dim):
+                packed = self.weights[col]
+                half = Mux(control.high, packed[INT4_BITS:], packed[:INT4_BITS])
+                m.d.comb += line[col].eq(half.as_signed())
+        return line
 
     def _enter(
         self, m: Module, target: data.View, control: data.View, read: data.View, column: data.View

@@ -15,6 +15,8 @@ class WeightControl(data.StructLayout):
         super().__init__({
             "start": 1,  # Row 0 of a wave of weights.
             "mask": unsigned(config.dim),  # Elements of the weights row that are not zero.
+            "int4": 1,  # The row has two lines.
+            "high": 1,  # The second one of them is wanted.
             "from_transposer": 1,
             "shift": 1,  # The transposer shifts, to emit, to fill, or both.
             "turn": 1,  # The transposer changes direction, from this cycle on.

@@ -13,6 +13,7 @@ from celosia.hw.lib.component import Component
 from celosia.hw.memory.ports import row_shape
 from celosia.hw.memory.read_port import RowRead, RowReadInterface
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.encoding import WeightType
 
 __all__ = ["WeightLoader", "prefix_mask"]
 
@@ -28,6 +29,8 @@ class WeightLoader(Component):
 
     An output-stationary product may have two transposed operands: its weights fill the transposer
     first, and A does while they leave it.
+
+    A row of int4 weights is read twice in a slot: its second line comes dim/2 cycles later.
 
     A product takes max(dim, rows of A, 4) cycles if operands do not wait.  Without `load_weights`
     it passes through.  No slot starts while a product that writes the scratchpad is on its way: its
@@ -192,8 +195,11 @@ class WeightLoader(Component):
         rows = Signal(range(dim + 1), reset_less=True)  # Rows of the slot that exist.
         w_rows, w_mask = Signal(range(dim + 1)), Signal(dim, reset_less=True)
         fill_mask, transposed = Signal(dim, reset_less=True), Signal(reset_less=True)
+        half = WeightType.INT4.tile_rows(dim)
+        int4 = Signal(reset_less=True)
+        turns = int4 & (s.step == half - 1)  # To the first row again.
         with m.If(s.active):
-            m.d.sync += row.eq(row + stride)
+            m.d.sync += row.eq(row + Mux(turns, (1 - half) % (1 << len(row)), stride))
         fill, wave = s.fill, s.wave
         fills_a = fill.a_transpose & ~where_sums_stay(self.config, _fills_with_weights(fill))
         with m.If(s.begin_fill):
@@ -201,6 +207,7 @@ class WeightLoader(Component):
                 row.eq(Mux(fills_a, fill.a_row, fill.w_row)),
                 stride.eq(Mux(fills_a, fill.a_stride, 1)),
                 rows.eq(Mux(fills_a, fill.a_cols, fill.w_cols)),
+                int4.eq(fill.w_int4 & ~fills_a),
                 fill_mask.eq(
                     prefix_mask(dim, Mux(fills_a, fill.a_rows[: rows.shape().width], fill.w_rows))
                 ),
@@ -210,6 +217,7 @@ class WeightLoader(Component):
                 row.eq(wave.a_row),
                 stride.eq(wave.a_stride),
                 rows.eq(wave.a_cols),
+                int4.eq(0),
                 fill_mask.eq(prefix_mask(dim, wave.a_rows[: rows.shape().width])),
             ]
         with m.If(s.emit):
@@ -220,6 +228,7 @@ class WeightLoader(Component):
             ]
             with m.If(~wave.w_zero & ~wave.w_transpose):
                 m.d.sync += [row.eq(wave.w_row), stride.eq(1), rows.eq(wave.w_rows)]
+                m.d.sync += int4.eq(wave.w_int4)
         reading = s.fills | (s.emits & ~transposed & (w_rows != 0))
         live = s.active & (s.step < rows)
         m.d.comb += [
@@ -227,6 +236,8 @@ class WeightLoader(Component):
             self.read.row.eq(row),
             self.control.start.eq(s.active & s.emits & s.first),
             self.control.mask.eq(Mux(s.step < w_rows, w_mask, 0)),
+            self.control.int4.eq(int4),
+            self.control.high.eq(s.step >= half),
             self.control.from_transposer.eq(transposed),
             self.control.shift.eq(s.active & (s.fills | (s.emits & transposed))),
             self.control.turn.eq(s.active & s.emits & transposed & s.first),

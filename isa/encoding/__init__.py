@@ -54,6 +54,7 @@ from celosia.isa.encoding.transform import (
     ElementType,
     Function,
 )
+from celosia.isa.encoding.weights import WeightType
 
 __all__ = [
     "COMPUTE_ACCUMULATED",
@@ -101,6 +102,7 @@ __all__ = [
     "Function",
     "Instruction",
     "Kind",
+    "WeightType",
     "float_bits",
     "identify",
     "pack_ring",

@@ -2,7 +2,18 @@
 
 from typing import Final
 
-from celosia.isa.encoding.fields import ONE, Field, Funct, Instruction, Kind, rs1, rs2, tile
+from celosia.isa.encoding.fields import (
+    ONE,
+    Field,
+    Funct,
+    Instruction,
+    Kind,
+    choice,
+    rs1,
+    rs2,
+    tile,
+)
+from celosia.isa.encoding.weights import WeightType
 
 __all__ = [
     "COMPUTE_ACCUMULATED",
@@ -46,6 +57,14 @@ CONFIG_EX: Final = Instruction(
         rs1("a_transpose", 8, 1, "A is stored transposed.", Kind.FLAG),
         rs1("b_transpose", 9, 1, "The weights are stored transposed.", Kind.FLAG),
         rs1("a_unsigned", 10, 1, "Elements of A are uint8, not int8 (Celosia's own).", Kind.FLAG),
+        choice(
+            rs1,
+            "b_type",
+            11,
+            1,
+            "Of the weights; int4: two lines in a scratchpad row (Celosia's own).",
+            WeightType,
+        ),
         rs1("a_stride", 16, 16, "Local rows from one row of A to the next.", Kind.INT, 1),
         rs1(
             "acc_scale",

@@ -5,8 +5,10 @@ from itertools import pairwise
 import numpy as np
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.encoding import WeightType
 from celosia.isa.execution.memories import Array, LocalMemories
 from celosia.isa.numerics import exact_matmul, wrap32
+from celosia.isa.numerics.nibbles import unpack_int4
 from celosia.isa.operations.product_nest import ProductNest
 from celosia.isa.state.state import ArchState
 
@@ -22,7 +24,7 @@ def execute_nest(
     C overlap, where a tile may leave its memory, and with strides, transposed activations or
     output-stationary products.  Sums are exact before they wrap, so that both ways leave the same.
     """
-    if not (_is_plain(state) and _stands_apart(nest, config)):
+    if not (_is_plain(state) and _stands_apart(nest, state, config)):
         return None
     rows = nest.rows
     lines = np.asarray(nest.a)[:, np.newaxis] + np.arange(rows)
@@ -54,11 +56,12 @@ def _is_plain(state: ArchState) -> bool:
     return strides and not (state.output_stationary or state.a_transpose)
 
 
-def _stands_apart(nest: ProductNest, config: AcceleratorConfig) -> bool:
+def _stands_apart(nest: ProductNest, state: ArchState, config: AcceleratorConfig) -> bool:
     """Whether every tile is in its memory, and no two of C have a row in common."""
     if max(nest.a) + nest.rows > config.scratchpad_rows:
         return False
-    if max(map(max, nest.w)) + nest.dim > config.scratchpad_rows:
+    tile_rows = WeightType(state.b_type).tile_rows(nest.dim)
+    if max(map(max, nest.w)) + tile_rows > config.scratchpad_rows:
         return False
     tiles = sorted(nest.c)
     apart = all(behind - before >= nest.rows for before, behind in pairwise(tiles))
@@ -67,16 +70,21 @@ def _stands_apart(nest: ProductNest, config: AcceleratorConfig) -> bool:
 
 def _weights(nest: ProductNest, state: ArchState, memories: LocalMemories) -> Array:
     """The tiles of weights as one matrix, whole tiles along K and of columns."""
-    lines = np.asarray(nest.w)[:, :, np.newaxis] + np.arange(nest.dim)
-    tiles = memories.scratchpad[lines]  # Columns, K, lines, elements.
+    tiles = _lines(np.asarray(nest.w), nest, state, memories)  # Columns, K, lines, elements.
     order = (1, 3, 0, 2) if state.b_transpose else (1, 2, 0, 3)
     return tiles.transpose(order).reshape(len(nest.a) * nest.dim, -1)
 
 
+def _lines(first: Array, nest: ProductNest, state: ArchState, memories: LocalMemories) -> Array:
+    """The ``dim`` lines of the tiles of weights that begin in these rows: two more axes."""
+    kind = WeightType(state.b_type)
+    rows = memories.scratchpad[first[..., np.newaxis] + np.arange(kind.tile_rows(nest.dim))]
+    return unpack_int4(rows) if kind is WeightType.INT4 else rows
+
+
 def _keep_last_tile(nest: ProductNest, state: ArchState, memories: LocalMemories) -> None:
     """Leave in the array what its last product left there."""
-    first = nest.w[-1][-1]
-    tile = memories.scratchpad[first : first + nest.dim]
+    tile = _lines(np.asarray(nest.w[-1][-1]), nest, state, memories)
     kept = (tile.T if state.b_transpose else tile)[: nest.last_depth, : nest.last_cols]
     memories.weights = np.zeros((nest.dim, nest.dim), np.int8)
     memories.weights[: nest.last_depth, : nest.last_cols] = kept

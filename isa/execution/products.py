@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from celosia.isa.execution.memories import Array, LocalMemories
 from celosia.isa.numerics import INT8_MAX, INT8_MIN, exact_matmul, relu, round_shift, wrap32
+from celosia.isa.numerics.nibbles import unpack_int4
 from celosia.isa.operations.operations import Operand, Product, Resident
 
 __all__ = ["execute_product"]
@@ -48,6 +49,8 @@ def _matrix(memories: LocalMemories, operand: Operand | None, rows: int) -> NDAr
     matrix = np.zeros((rows, memories.dim), np.int8)
     if operand is not None:
         lines = _lines(memories.scratchpad, operand)
+        if operand.fold is not None:
+            lines = unpack_int4(lines)[: operand.cols if operand.transposed else operand.rows]
         part = lines[:, : operand.rows].T if operand.transposed else lines[:, : operand.cols]
         kept = min(rows, operand.rows)
         matrix[:kept, : operand.cols] = part[:kept]

@@ -175,11 +175,14 @@ class Operand:
     cols: int
     stride: int = 1
     transposed: bool = False
+    fold: int | None = None
+    """Elements are int4: line `fold` + i stands in the upper halves of the bytes of line i."""
 
     @property
     def lines(self) -> int:
         """Local rows that hold the matrix."""
-        return self.cols if self.transposed else self.rows
+        lines = self.cols if self.transposed else self.rows
+        return lines if self.fold is None else min(lines, self.fold)
 
     @property
     def last(self) -> int:

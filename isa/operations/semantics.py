@@ -6,7 +6,7 @@ The rules are those of `docs/architecture.md`.  The RTL's decoder is compared wi
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Final
 
 from celosia.isa import encoding
@@ -21,6 +21,7 @@ from celosia.isa.encoding import (
     Command,
     Funct,
     Instruction,
+    WeightType,
 )
 from celosia.isa.numerics.float32 import is_long
 from celosia.isa.operations.operations import (
@@ -242,11 +243,15 @@ def _transform(values: Values, state: ArchState, _config: AcceleratorConfig) -> 
     )
 
 
-def _compute(values: Values, state: ArchState, preloaded: bool) -> Product:
+def _compute(
+    values: Values, state: ArchState, config: AcceleratorConfig, preloaded: bool
+) -> Product:
     second = values["d"], values["d_rows"], values["d_cols"]
     staying = state.b, state.b_rows, state.b_cols
     stationary = state.output_stationary
     w, d = (second, staying) if stationary else (staying, second)
+    int4 = state.b_type == WeightType.INT4
+    fold = WeightType.INT4.tile_rows(config.dim) if int4 else None
     return Product(
         load_weights=preloaded or stationary,
         a=_operand(
@@ -256,7 +261,9 @@ def _compute(values: Values, state: ArchState, preloaded: bool) -> Product:
             stride=state.a_stride,
             transposed=state.a_transpose,
         ),
-        w=_operand(*w, transposed=state.b_transpose) if preloaded or stationary else None,
+        w=_operand(*w, transposed=state.b_transpose, fold=fold)
+        if preloaded or stationary
+        else None,
         d=_operand(*d) if preloaded or not stationary else None,
         c=_operand(state.c, state.c_rows, state.c_cols, stride=state.c_stride),
         a_unsigned=state.a_unsigned,
@@ -267,12 +274,23 @@ def _compute(values: Values, state: ArchState, preloaded: bool) -> Product:
 
 @lru_cache(maxsize=_KEPT)
 def _operand(
-    word: int, rows: int, cols: int, *, stride: int = 1, transposed: bool = False
+    word: int,
+    rows: int,
+    cols: int,
+    *,
+    stride: int = 1,
+    transposed: bool = False,
+    fold: int | None = None,
 ) -> Operand | None:
     if LocalAddress.is_garbage(word):
         return None
     return Operand(
-        local=LocalAddress.decode(word), rows=rows, cols=cols, stride=stride, transposed=transposed
+        local=LocalAddress.decode(word),
+        rows=rows,
+        cols=cols,
+        stride=stride,
+        transposed=transposed,
+        fold=fold,
     )
 
 
@@ -286,8 +304,8 @@ _OPERATES: Final[dict[str, Callable[[Values, ArchState, AcceleratorConfig], Oper
     "mvin3": lambda values, state, _config: _mvin(2, values, state),
     "mvin_param": _mvin_param,
     "mvout": _mvout,
-    "compute_preloaded": lambda values, state, _config: _compute(values, state, preloaded=True),
-    "compute_accumulated": lambda values, state, _config: _compute(values, state, preloaded=False),
+    "compute_preloaded": partial(_compute, preloaded=True),
+    "compute_accumulated": partial(_compute, preloaded=False),
     "transform": _transform,
     "flush": _nothing,
     "fence": _nothing,

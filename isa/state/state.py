@@ -6,7 +6,14 @@ from typing import Final
 from celosia.isa.address import GARBAGE
 from celosia.isa.bert import Activation, BertState
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.encoding import KEEP_SCALE, LOADS, ONE, SHIFT_BITS, Instruction
+from celosia.isa.encoding import (
+    KEEP_SCALE,
+    LOADS,
+    ONE,
+    SHIFT_BITS,
+    Instruction,
+    WeightType,
+)
 from celosia.isa.encoding.tokens import TokenWait
 from celosia.isa.state.pooling import Pooling
 from celosia.isa.state.transform_state import TransformState
@@ -50,6 +57,8 @@ class ArchState:
     a_transpose: bool = False
     b_transpose: bool = False
     a_unsigned: bool = False
+    b_type: int = WeightType.INT8
+    """A `WeightType`."""
     store_stride: int = 0
     store_scale: int = ONE
     """The scale of stores, as the bits of a float32."""
@@ -96,6 +105,7 @@ class ArchState:
             a_transpose=bool(values["a_transpose"]),
             b_transpose=bool(values["b_transpose"]),
             a_unsigned=bool(values["a_unsigned"]),
+            b_type=values["b_type"],
         )
 
     def config_ld(self, values: Values) -> "ArchState":

@@ -24,6 +24,7 @@ from celosia.lab.training.steps import Steps, check_training
 from celosia.lab.training.text.corpora import Corpus, corpora_of, corpus_texts
 from celosia.lab.training.text.manual import ManualError
 from celosia.sim.command.options.language import ModelOption, language_errors, quantized_model
+from celosia.sim.command.options.weights import WeightsChoice, WeightsOption, weight_types
 from celosia.sim.command.outputs.folders import make_folder
 from celosia.sim.devices.devices import open_device
 from celosia.sim.support.display import progress_bar, table_console
@@ -31,6 +32,7 @@ from celosia.sim.support.guard import guarded
 from celosia.sim.support.progress import Progress
 from celosia.sim.support.words import counted
 from celosia.sw.decoding.steps import session_bytes
+from celosia.sw.quantize.weight_types import WeightTypes
 from celosia.sw.reference.language.model_file import LanguageModel, load_language_model
 from celosia.sw.reference.language.shape import LITTLE
 
@@ -64,6 +66,7 @@ def perplexity(
             "--rtl-tokens", min=0, metavar="N", help="Also the first so many tokens on the RTL."
         ),
     ] = 0,
+    weights: WeightsOption = WeightsChoice.INT8,
 ) -> None:
     """Score the held-out documentation by a model, and by 3-grams of what it was trained on."""
     with language_errors(), progress_bar() as tell:
@@ -72,8 +75,9 @@ def perplexity(
         texts, missing = _learned(found)
         tell("scoring the held-out documentation", None)
         compared = compare_with_trigrams(found, texts)
-        more = _in_integers(found, model, tell) if integers else None
-        on_rtl = _on_rtl(found, model, rtl_tokens, tell) if rtl_tokens else None
+        types = weight_types(weights)
+        more = _in_integers(found, model, types, tell) if integers else None
+        on_rtl = _on_rtl(found, model, types, rtl_tokens, tell) if rtl_tokens else None
     exact = compared.model.perplexity
     table = Table(
         title=f"{compared.model.tokens:,} held-out tokens",
@@ -108,20 +112,22 @@ def _learned(model: LanguageModel) -> tuple[dict[Corpus, list[str]], str]:
     return texts, ""
 
 
-def _in_integers(model: LanguageModel, folder: Path | None, tell: Progress) -> Likelihood:
+def _in_integers(
+    model: LanguageModel, folder: Path | None, weights: WeightTypes, tell: Progress
+) -> Likelihood:
     """The likelihood of the held-out tokens by the integer graph."""
     tell("choosing integers", None)
-    scorer = integer_scorer(quantized_model(model, folder))
+    scorer = integer_scorer(quantized_model(model, folder, weights))
     tell("scoring by the integer graph", None)
     return score(scorer, held_out_tokens(model), model.weights.shape.context)
 
 
 def _on_rtl(
-    model: LanguageModel, folder: Path | None, count: int, tell: Progress
+    model: LanguageModel, folder: Path | None, weights: WeightTypes, count: int, tell: Progress
 ) -> tuple[Likelihood, Likelihood]:
     """The likelihood of the first held-out tokens on the RTL, and in float32."""
     tokens, context = held_out_tokens(model)[: count + 1], model.weights.shape.context
-    quantized = quantized_model(model, folder)
+    quantized = quantized_model(model, folder, weights)
     memory = session_bytes(quantized, context)
     with closing(open_device("verilator", PRESETS["base"], MemoryTiming(), memory, tell)) as device:
         tell(f"{counted(count, 'token')} on the RTL", None)

@@ -18,6 +18,7 @@ from celosia.sw.models.cases import Case
 from celosia.sw.models.decoder_shape import GPT2_SMALL, OPT_125M, TINYLLAMA, DecoderShape
 from celosia.sw.models.random_decoder import STREAM, random_decoder
 from celosia.sw.models.random_operands import int8_matrix, int16_matrix
+from celosia.sw.quantize.weight_types import INT8_WEIGHTS, WEIGHT_CHOICES, WeightTypes
 
 __all__ = ["DECODERS", "decoder", "decoder_layer", "step_bytes"]
 
@@ -43,7 +44,8 @@ def _job(
     capacity = max(text.keys for text in texts)
     _check_memory(shape, texts, capacity)
     tell(f"drawing {shape.weights:,} weights", None)
-    model = random_decoder(shape, seed, capacity, whole=not alone)
+    types = _weight_types(options.weights)
+    model = random_decoder(shape, seed, capacity, whole=not alone, weights=types)
     layout = CacheLayout(len(texts), capacity)
     step = model.step(texts, layout, named=True)
     (segment,) = step.model.segments
@@ -56,7 +58,9 @@ def _job(
     tokens = sum(text.rows for text in texts)
     (embedding,) = segment.inputs.keys() - inputs.keys()
     inputs[embedding] = int16_matrix(random, tokens, shape.width, STREAM)
-    weights = shape.layer_weights if alone else shape.weights
+    weights = shape.layer_weights // types.inner.per_byte
+    if not alone:
+        weights += (shape.weights - shape.layer_weights) // types.last.per_byte
     return GraphJob(Case(segment.graph, inputs), step_bytes=weights + cache_bytes(shape, texts))
 
 
@@ -66,6 +70,16 @@ def step_bytes(shape: DecoderShape, texts: Sequence[Text]) -> int:
     Padding, bias, scales and copies do not count.
     """
     return shape.weights + cache_bytes(shape, texts)
+
+
+def _weight_types(word: str | None) -> WeightTypes:
+    """What `--weights` says of each product."""
+    if word is None:
+        return INT8_WEIGHTS
+    if word not in WEIGHT_CHOICES:
+        near = did_you_mean(word, WEIGHT_CHOICES)
+        raise InputError(f"--weights {word}: there are {', '.join(WEIGHT_CHOICES)}{near}")
+    return WEIGHT_CHOICES[word]
 
 
 def cache_bytes(shape: DecoderShape, texts: Sequence[Text]) -> int:

@@ -139,6 +139,8 @@ class DecoderLayer:
     context: str | None = None
     """Tokens in the caches: ``N``, or ``N,N`` of several texts."""
     rows: int | None = None
+    weights: str | None = None
+    """One of `WEIGHT_CHOICES`; None: int8."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.ir import graph_verify, program_verify
 from celosia.sw.ir.graph import Graph
+from celosia.sw.ir.packing import check_whole_tiles
 from celosia.sw.passes.affines import with_affines
 from celosia.sw.passes.compress_loops import compress_loops
 from celosia.sw.passes.lower_program import lower_program
@@ -56,6 +57,7 @@ class Check(Pass):
     def apply(self, compiled: CompiledGraph) -> CompiledGraph:
         """Raises `ValueError` that names the operator that is not well formed."""
         graph = short_scales(graph_verify.verify(compiled.graph), compiled.config)
+        check_whole_tiles(graph, compiled.config.dim)
         return replace(compiled, graph=graph)
 
 

@@ -18,6 +18,7 @@ from celosia.sw.quantize.graphs.formats import Formats
 from celosia.sw.quantize.graphs.quantized import QuantizedGraph, instantiate
 from celosia.sw.quantize.ranges import Clip
 from celosia.sw.quantize.units.segments import Segment
+from celosia.sw.quantize.weight_types import INT8_WEIGHTS, WeightTypes
 from celosia.sw.reference.encoder import Floats
 
 __all__ = [
@@ -153,8 +154,11 @@ def quantize_decoder(
     progress: Callable[[str, int, int], object] = lambda what, done, total: None,
     *,
     clip: Clip = "error",
+    weights: WeightTypes = INT8_WEIGHTS,
 ) -> Decoder:
     """A decoder whose formats are chosen by texts; `graph` is that of the longest text.
+
+    Its products have `weights`.
 
     Raises `DecoderProblem` for a graph that is none of a causal decoder, and `GraphError` as
     `calibrate` does.
@@ -170,4 +174,4 @@ def quantize_decoder(
         return whole(types[TOKENS].shape[1]).graph
 
     samples = [whole(len(each)).inputs(each, [Text(0, len(each))]) for each in calibration]
-    return Decoder(graph, calibrate(graph_of, samples, progress, clip=clip))
+    return Decoder(graph, calibrate(graph_of, samples, progress, clip=clip, weights=weights))

@@ -16,6 +16,7 @@ from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.driver.buffers import POISON
 from celosia.sw.driver.device import Device, Issue, RunResult
 from celosia.sw.ir.graph_interpret import Array, checked_inputs
+from celosia.sw.ir.packing import packed
 
 __all__ = ["GraphRun"]
 
@@ -79,7 +80,9 @@ class GraphRun:
 
     def _write(self, values: Mapping[str, Array]) -> None:
         for name, value in values.items():
-            little_endian = value.astype(value.dtype.newbyteorder("<"), copy=False)
+            packing = self.compiled.graph.tensors[name].packing
+            dense = packed(value, packing, self.compiled.config.dim)
+            little_endian = dense.astype(dense.dtype.newbyteorder("<"), copy=False)
             data = np.ascontiguousarray(little_endian).tobytes()
             self.device.write(self.compiled.addresses[name], data)
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from celosia.isa.encoding import WeightType
 from celosia.sw.ir.graph import (
     Finish,
     Graph,
@@ -43,13 +44,15 @@ class GraphBuilder:
         self._inputs.append(tensor.name)
         return self.tensor(tensor)
 
-    def constant(self, name: str, value: NDArray[Any]) -> View:
+    def constant(
+        self, name: str, value: NDArray[Any], packing: WeightType = WeightType.INT8
+    ) -> View:
         """A tensor whose value is known; the same one if `name` has been given before."""
         if name in self._constants:
             return self._tensors[name].view()
         rows, cols = value.shape
         self._constants[name] = value
-        return self.tensor(Tensor(name, str(value.dtype), rows, cols))
+        return self.tensor(Tensor(name, str(value.dtype), rows, cols, packing=packing))
 
     def matmul(
         self,

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from celosia.sw.ir.graph import TYPES, Graph, Op, Tensor, View
+from celosia.isa.encoding import WeightType
+from celosia.sw.ir.graph import TYPES, Graph, MatMul, Op, Tensor, View
 from celosia.sw.ir.graphs.operator import Rules
 from celosia.sw.ir.graphs.tensors import MAX_EXTENT
 
@@ -31,6 +32,19 @@ def verify(graph: Graph) -> Graph:
     return graph
 
 
+def _check_packed(place: str, tensor: Tensor, constant: np.ndarray | None) -> None:
+    """Raise `ValueError` unless `tensor` is a constant of values that its packing holds."""
+    bits = tensor.packing.bits
+    most = (1 << bits - 1) - 1
+    if constant is None or tensor.type != "int8":
+        raise ValueError(f"{place}: only constants of int8 are packed")
+    if tensor.rows % tensor.packing.per_byte:
+        raise ValueError(f"{place}: {tensor.rows} rows are odd, but are packed in pairs")
+    if constant.min() < -most - 1 or constant.max() > most:
+        wrong = constant[(constant < -most - 1) | (constant > most)][0]
+        raise ValueError(f"{place}: {wrong} is not in {-most - 1}..{most}")
+
+
 class _Checker(Rules):
     """Which elements have a value."""
 
@@ -54,6 +68,8 @@ class _Checker(Rules):
         constant = graph.constants.get(name)
         if constant is not None and (constant.shape, constant.dtype) != (tensor.shape, tensor.type):
             raise ValueError(f"{place}: its value is {constant.dtype} of {constant.shape}")
+        if tensor.packing is not WeightType.INT8:
+            _check_packed(place, tensor, constant)
         given = constant is not None or name in graph.inputs
         self.written[name] = np.full(tensor.shape, given)
         if tensor.cache:
@@ -65,9 +81,12 @@ class _Checker(Rules):
         if op.name in self.names:
             raise ValueError("another operator has this name")
         self.names.add(op.name)
+        weights = (op.b,) if isinstance(op, MatMul) else ()
         for view in op.operands:
             if not self._elements(view).all():
                 raise ValueError(f"{view} is read before it is written")
+            if view not in weights and self.tensors[view.tensor].packing is not WeightType.INT8:
+                raise ValueError(f"{view} is packed: only products read it, as their weights")
             if view.tensor in self.fixed:
                 self.fixed[view.tensor][view.slices] = True
         for view in op.results:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, fields
 from typing import Final
 
+from celosia.isa.encoding import WeightType
 from celosia.isa.functions.table import Function
 from celosia.sw.ir.graph import View
 from celosia.sw.ir.program import (
@@ -61,7 +62,7 @@ def _entries(value: Op | Drain) -> Iterator[str]:
 
 def _value(value: object) -> str:
     match value:
-        case Function():
+        case Function() | WeightType():
             text = value.name.lower()
         case bool():
             text = str(value).lower()

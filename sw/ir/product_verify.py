@@ -177,7 +177,7 @@ class ProductChecker:
         depth = op.last_depth if piece == op.pieces - 1 else dim
         a, w = op.a + piece * op.a_piece, op.w + piece * op.w_piece
         k_rows, column_rows = (op.k - 1) * op.w_k, (op.columns - 1) * op.w_column
-        w_rows = k_rows + column_rows + (op.last_cols if op.w_transposed else depth)
+        w_rows = k_rows + column_rows + op.w_rows(depth, op.last_cols, dim)
         a_op = scratchpad.ops[scratchpad.read(a, a + (op.k - 1) * op.a_k + op.rows)]
         w_op = scratchpad.ops[scratchpad.read(w, w + w_rows)]
         if isinstance(a_op, Load) and op.k > 1 and op.a_k != a_op.to.pitch:
@@ -195,12 +195,12 @@ class ProductChecker:
         pitch = w_op.to.pitch
         usual = (
             (by_block[0] == 1 or by_block[1] == pitch)
-            and (by_row[0] == 1 or by_row[1] == dim)
+            and (by_row[0] == 1 or by_row[1] == op.w_type.tile_rows(dim))
             and (w - w_op.to.row) % pitch + rows < pitch
         )
         if not usual:
             raise ValueError(f"tiles of W do not stand side by side: {w_op}")
-        return _Tiles(a_reach, _reach(self._w_corner(w_op, w, op.w_transposed), by))
+        return _Tiles(a_reach, _reach(self._w_corner(w_op, w, op), by))
 
     # Tiles in memory.
 
@@ -212,10 +212,11 @@ class ProductChecker:
         block, row = divmod(row - made.to.row, made.to.pitch)
         return _Corner(made.view.tensor, made.view.col + block * self.dim, made.view.row + row)
 
-    def _w_corner(self, made: Load, row: int, transposed: bool) -> _Corner:
+    def _w_corner(self, made: Load, row: int, op: Products) -> _Corner:
         block, row = divmod(row - made.to.row, made.to.pitch)
+        row *= op.w_type.per_byte
         row, col = made.view.row + row, made.view.col + block * self.dim
-        depth, across = (col, row) if transposed else (row, col)
+        depth, across = (col, row) if op.w_transposed else (row, col)
         return _Corner(made.view.tensor, depth, across)
 
 

@@ -10,6 +10,7 @@ from enum import Enum
 from itertools import product
 from typing import Final
 
+from celosia.isa.encoding import WeightType
 from celosia.isa.functions.table import FUNCTIONS, Function
 from celosia.sw.ir.graph import View
 
@@ -119,6 +120,7 @@ class Multiply:
     accumulate: bool
     a_unsigned: bool = False
     w_transposed: bool = False
+    w_type: WeightType = WeightType.INT8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +158,8 @@ class Products:
     """Add to what is in C."""
     a_unsigned: bool = False
     w_transposed: bool = False
+    w_type: WeightType = WeightType.INT8
+    """int4: tiles of the weights have half as many rows."""
 
     @property
     def count(self) -> int:
@@ -176,7 +180,12 @@ class Products:
                 accumulate=self.accumulate or piece > 0 or k > 0,
                 a_unsigned=self.a_unsigned,
                 w_transposed=self.w_transposed,
+                w_type=self.w_type,
             )
+
+    def w_rows(self, depth: int, cols: int, dim: int) -> int:
+        """Scratchpad rows of the weights of a tile that is so deep and wide."""
+        return min(cols if self.w_transposed else depth, self.w_type.tile_rows(dim))
 
     def apart(self, dim: int) -> Iterator["Products"]:
         """The same, each product as a nest of its own."""
@@ -197,6 +206,7 @@ class Products:
     def __str__(self) -> str:
         sign = "+=" if self.accumulate else "="
         w = f"{self.w}{'.T' * self.w_transposed}"
+        w += f" {self.w_type.name.lower()}" * (self.w_type is not WeightType.INT8)
         nest = f"{self.columns}x{self.pieces}x{self.k}"
         return f"c@{self.c} {sign} a@{self.a} * w@{w}, {self.rows} rows, tiles {nest}"
 

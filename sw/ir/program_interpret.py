@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 from celosia.isa import numerics
 from celosia.isa.address import LocalAddress
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.encoding import WeightType
 from celosia.isa.execution.memories import LocalMemories
 from celosia.isa.execution.products import execute_product
 from celosia.isa.execution.transform import execute_transform
 from celosia.isa.operations.operations import Operand, Product
 from celosia.isa.operations.transforms import Transform as Operation
 from celosia.sw.ir.graph import Tensor, View
+from celosia.sw.ir.packing import packed
 from celosia.sw.ir.program import (
     Drain,
     Load,
@@ -73,6 +75,7 @@ class _Machine:
         values: Mapping[str, Array],
     ):
         self.local = LocalMemories(config, fill=UNWRITTEN)
+        self.tensors = tensors
         self.complete = np.zeros(config.statistics_rows, np.bool_)
         """Whether the sums of a slot are those of a whole row."""
         self.values: dict[str, Array] = dict(values)
@@ -89,7 +92,9 @@ class _Machine:
         match op:
             case Load():
                 self.drain(op.after)
-                self.local.put(local_rows(op.to), self.values[op.view.tensor][op.view.slices])
+                values = self.values[op.view.tensor][op.view.slices]
+                packing = self.tensors[op.view.tensor].packing
+                self.local.put(local_rows(op.to), packed(values, packing, self.local.dim))
             case LoadParameters():
                 self.local.put_parameters(op.to.row, self.values[op.view.tensor][op.view.slices])
             case Products():
@@ -132,8 +137,13 @@ class _Machine:
 
     def _multiply(self, op: Multiply) -> None:
         a = Operand(local=LocalAddress(row=op.a), rows=op.rows, cols=op.depth)
+        int4 = op.w_type is WeightType.INT4
         w = Operand(
-            local=LocalAddress(row=op.w), rows=op.depth, cols=op.cols, transposed=op.w_transposed
+            local=LocalAddress(row=op.w),
+            rows=op.depth,
+            cols=op.cols,
+            transposed=op.w_transposed,
+            fold=op.w_type.tile_rows(self.local.dim) if int4 else None,
         )
         c = LocalAddress(row=op.c, accumulator=True, accumulate=op.accumulate)
         product = Product(

@@ -7,6 +7,7 @@ from dataclasses import MISSING, fields
 from types import UnionType
 from typing import Any, Final, get_args, get_origin, get_type_hints
 
+from celosia.isa.encoding import WeightType
 from celosia.isa.functions.table import Function
 from celosia.sw.ir.graph import View
 from celosia.sw.ir.print_program import KINDS
@@ -16,6 +17,7 @@ __all__ = ["parse_program"]
 
 _HINTS: Final = {kind: get_type_hints(kind) for kind in (*KINDS.values(), Drain)}
 _FUNCTIONS: Final = {function.name.lower(): function for function in Function}
+_WEIGHTS: Final = {kind.name.lower(): kind for kind in WeightType}
 
 _WORD: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _BARE: Final = re.compile(r"\w[\w./-]*", re.ASCII)
@@ -99,6 +101,9 @@ class _Line:
     def _function(self) -> Function:
         return self._choice("a function", _FUNCTIONS)
 
+    def _weights(self) -> WeightType:
+        return self._choice("a type of weights", _WEIGHTS)
+
     def _view(self) -> View:
         name = self._read_name()
         found = self._take(_RECTANGLE, "[row:row, column:column]")
@@ -165,6 +170,7 @@ _READERS: Final[Mapping[Any, Callable[[_Line], Any]]] = {
     bool: _Line._truth,
     float: _Line._real,
     Function: _Line._function,
+    WeightType: _Line._weights,
     View: _Line._view,
     LocalRows: _Line._rows,
     Drain: _Line._drain,

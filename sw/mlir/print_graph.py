@@ -8,6 +8,7 @@ names of the fields of the operator; other fields are attributes.
 from collections.abc import Iterator
 from typing import Final
 
+from celosia.isa.encoding import WeightType
 from celosia.sw.ir.graph import Graph, Op, Tensor, View
 from celosia.sw.mlir.fields import described
 from celosia.sw.mlir.names import OPERATORS, memref
@@ -63,6 +64,8 @@ class _Printer:
             attributes["zero_point"] = tensor.zero_point
         if tensor.cache:
             attributes["cache"] = True
+        if tensor.packing is not WeightType.INT8:
+            attributes["packing"] = tensor.packing.name.lower()
         constant = tensor.name in self._graph.constants
         if constant:
             attributes["resource"] = tensor.name

@@ -7,6 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.isa.encoding import WeightType
 from celosia.sw.ir.graph import Graph, Op, Tensor, View
 from celosia.sw.ir.graph_verify import verify
 from celosia.sw.mlir.fields import build, fail, typed
@@ -47,6 +48,16 @@ def blank_constants(operation: Operation) -> dict[str, NDArray[Any]]:
                 zero = np.zeros((1, 1), _TYPES[kind[3]])
                 found[str(each.attributes.get("resource"))] = np.broadcast_to(zero, shape)
     return found
+
+
+def _packing(operation: Operation) -> WeightType:
+    """The type of a tensor's weights in memory."""
+    values = operation.attributes
+    word = typed(operation, values, "packing", str) if "packing" in values else "int8"
+    known = {kind.name.lower(): kind for kind in WeightType}
+    if word not in known:
+        raise fail(operation, f"packing: {word!r} is none of {', '.join(known)}")
+    return known[word]
 
 
 class _Reader:
@@ -134,7 +145,9 @@ class _Reader:
                 text = f"{value.dtype} of {value.shape}"
                 raise fail(operation, f"resource {resource} is {text}, not {kind}")
             self._constants[name] = value
-        self._tensors[name] = Tensor(name, kind, rows, cols, step, zero, cache)
+        self._tensors[name] = Tensor(
+            name, kind, rows, cols, step, zero, cache, packing=_packing(operation)
+        )
         self._define(operation, self._tensors[name].view())
 
     def _view(self, operation: Operation) -> None:

@@ -22,11 +22,13 @@ from celosia.sw.models.decoder_shape import DecoderShape
 from celosia.sw.quantize.curves import Computed
 from celosia.sw.quantize.graphs.formats import Format, Formats
 from celosia.sw.quantize.linear import IntegerLinear
+from celosia.sw.quantize.ranges import INT8_LARGEST
 from celosia.sw.quantize.spread import HiddenRange
 from celosia.sw.quantize.units.find_units import find_units
 from celosia.sw.quantize.units.segments import Segments, plan_segments
 from celosia.sw.quantize.units.units import Attention, Finishing, Product
 from celosia.sw.quantize.units.values import Form, Role
+from celosia.sw.quantize.weight_types import INT8_WEIGHTS, WeightTypes, largest_weight
 from celosia.sw.reference.encoder import Floats
 
 __all__ = ["STREAM", "random_decoder"]
@@ -68,11 +70,16 @@ _STEPS: Final[Mapping[str, float]] = {
 
 
 def random_decoder(
-    shape: DecoderShape, seed: int, length: int = 1, *, whole: bool = True
+    shape: DecoderShape,
+    seed: int,
+    length: int = 1,
+    *,
+    whole: bool = True,
+    weights: WeightTypes = INT8_WEIGHTS,
 ) -> Decoder:
     """The decoder of this shape and seed, from sums of embeddings on, for texts of `length`.
 
-    Without being `whole` it has no last norm and no vocabulary.
+    Without being `whole` it has no last norm and no vocabulary.  Products have `weights`.
     """
     random = np.random.default_rng(seed)
 
@@ -83,10 +90,10 @@ def random_decoder(
         return (found if name.endswith("beta") else 1 + found).astype(np.float32)
 
     graph = decoder_float_graph(shape, tensor, length, _EPSILON, whole=whole)
-    return Decoder(graph, _formats(graph, random))
+    return Decoder(graph, _formats(graph, random, weights))
 
 
-def _formats(graph: FloatGraph, random: np.random.Generator) -> Formats:
+def _formats(graph: FloatGraph, random: np.random.Generator, weights: WeightTypes) -> Formats:
     """Random integers of all products, and the formats of all forms."""
     found = step_graph(graph, [Text(0, 1)]).graph
     segments = plan_segments(found, find_units(found), _SUMS)
@@ -99,7 +106,9 @@ def _formats(graph: FloatGraph, random: np.random.Generator) -> Formats:
     return Formats(
         forms,
         {
-            unit.value.tensor: _linear(random, unit, forms, finishes.get(unit.value.tensor))
+            unit.value.tensor: _linear(
+                random, unit, forms, finishes.get(unit.value.tensor), weights
+            )
             for unit in units.of(Product)
         },
         {
@@ -131,14 +140,18 @@ def _linear(
     unit: Product,
     forms: Mapping[Form, Format],
     finish: Finishing | None,
+    types: WeightTypes,
 ) -> IntegerLinear:
     """Weights, bias and a step for each column, for results of a spread that fills their type."""
     inputs, outputs = unit.linear.weights.shape
-    sums = _SMALL * _WEIGHTS * np.sqrt(inputs)
+    last = unit.value.tensor in _SUMS
+    kind = types.last if last else types.inner
+    most = largest_weight(kind)
+    spread = _WEIGHTS * most / INT8_LARGEST
+    sums = _SMALL * spread * np.sqrt(inputs)
     step = _spread(unit, forms, finish) / sums * random.uniform(0.7, 1, outputs)
-    spread = 0 if unit.value.tensor in _SUMS else sums / 8
-    bias = (random.standard_normal(outputs) * spread).astype(np.int32)
-    return IntegerLinear(_int8(random, inputs, outputs), bias, step)
+    bias = (random.standard_normal(outputs) * (0 if last else sums / 8)).astype(np.int32)
+    return IntegerLinear(_drawn(random, (inputs, outputs), spread, most), bias, step, kind)
 
 
 def _spread(unit: Product, forms: Mapping[Form, Format], finish: Finishing | None) -> float:
@@ -153,8 +166,11 @@ def _spread(unit: Product, forms: Mapping[Form, Format], finish: Finishing | Non
     return 1.0
 
 
-def _int8(random: np.random.Generator, rows: int, cols: int) -> NDArray[np.int8]:
-    values = random.standard_normal((rows, cols), np.float32)
-    values *= np.float32(_WEIGHTS)
+def _drawn(
+    random: np.random.Generator, shape: tuple[int, int], spread: float, most: int
+) -> NDArray[np.int8]:
+    """Weights of this standard deviation, up to `most` of either sign."""
+    values = random.standard_normal(shape, np.float32)
+    values *= np.float32(spread)
     np.rint(values, out=values)
-    return np.clip(values, -127, 127, out=values).astype(np.int8)
+    return np.clip(values, -most, most, out=values).astype(np.int8)

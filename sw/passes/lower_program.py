@@ -133,7 +133,10 @@ class _Lowering:
     def _products(self, op: Products) -> Iterator[Command]:
         """One command, where there is one for as many rows."""
         yield from self._configure(
-            encoding.CONFIG_EX, a_unsigned=op.a_unsigned, b_transpose=op.w_transposed
+            encoding.CONFIG_EX,
+            a_unsigned=op.a_unsigned,
+            b_transpose=op.w_transposed,
+            b_type=op.w_type,
         )
         if not self.nests:
             for each in op.each(self.dim):
@@ -201,7 +204,8 @@ class _Lowering:
 
     def _address(self, view: View) -> int:
         start = self.addresses[view.tensor]
-        return start + view.row * self._stride(view) + view.col * self._bytes(view)
+        row = self.tensors[view.tensor].rows_of(view.row)
+        return start + row * self._stride(view) + view.col * self._bytes(view)
 
     def _elements(self, view: View, rows: LocalRows) -> int:
         """Columns as the local memory counts them: bytes, or int32."""

@@ -119,10 +119,12 @@ class Traffic(Bursts):
         k = min(op.a.cols, stage.w.k_tiles * dim)
         n = min(op.out.cols, min(stage.w.columns, stage.tiles[0]) * dim)
         rows, cols = (n, k) if op.b_transposed else (k, n)
+        rows = self.graph.tensors[op.b.tensor].rows_of(rows)
         return rows * self._burst(cols, self._pitch(op.b))
 
     def _pieces(self, view: View, rows: tuple[int, int], cols: tuple[int, int]) -> Move:
         """Elements of bytes in rows and columns, each with the extent of a piece."""
         pieces = cut(*cols)
-        cycles = rows[0] * sum(self._burst(piece, self._pitch(view)) for piece in pieces)
-        return Move(rows[0] * cols[0], cycles, len(pieces) * -(-rows[0] // rows[1]))
+        bursts = self.graph.tensors[view.tensor].rows_of(rows[0])
+        cycles = bursts * sum(self._burst(piece, self._pitch(view)) for piece in pieces)
+        return Move(bursts * cols[0], cycles, len(pieces) * -(-rows[0] // rows[1]))

@@ -50,22 +50,24 @@ def _triangle(x: Floats) -> Floats:
     return np.linalg.cholesky(np.linalg.inv(gram)).T.astype(np.float32)
 
 
-def round_weights(scaled: NDArray[np.float64], inputs: Correlation) -> Floats:
-    """`scaled` weights, (inputs, outputs) in steps, as whole numbers of int8."""
+def round_weights(
+    scaled: NDArray[np.float64], inputs: Correlation, largest: int = INT8_LARGEST
+) -> Floats:
+    """`scaled` weights, (inputs, outputs) in steps, as whole numbers up to `largest`."""
     found = np.empty(scaled.shape, np.float32)
     for group, triangle in inputs.groups:
-        found[group] = _round_group(scaled[group].astype(np.float32), triangle)
+        found[group] = _round_group(scaled[group].astype(np.float32), triangle, largest)
     return found
 
 
-def _round_group(left: Floats, triangle: Floats) -> Floats:
+def _round_group(left: Floats, triangle: Floats, largest: int) -> Floats:
     """Weights of a group in its order as whole numbers; `left` is used up."""
     whole = np.empty_like(left)
     for start in range(0, len(left), _BLOCK):
         end = min(start + _BLOCK, len(left))
         errors = np.empty_like(left[start:end])
         for one in range(start, end):
-            whole[one] = np.clip(np.rint(left[one]), -INT8_LARGEST, INT8_LARGEST)
+            whole[one] = np.clip(np.rint(left[one]), -largest, largest)
             errors[one - start] = (left[one] - whole[one]) / triangle[one, one]
             left[one + 1 : end] -= np.outer(triangle[one, one + 1 : end], errors[one - start])
         left[end:] -= triangle[start:end, end:].T @ errors

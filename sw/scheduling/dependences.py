@@ -166,7 +166,7 @@ def _nest(op: Products, dim: int) -> Accesses:
             cols = op.last_cols if column == op.columns - 1 else dim
             depth = op.last_depth if deepest else dim
             first = op.w + column * op.w_column + piece * op.w_piece + k * op.w_k
-            reads.append((Space.SCRATCHPAD, first, first + (cols if op.w_transposed else depth)))
+            reads.append((Space.SCRATCHPAD, first, first + op.w_rows(depth, cols, dim)))
     writes = _joined((Space.ACCUMULATOR, row, row + op.rows) for row in sums)
     return Accesses((*_joined(reads), *(writes if op.accumulate else ())), writes)
 

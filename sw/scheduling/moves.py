@@ -6,6 +6,7 @@ from typing import Final
 import numpy as np
 
 from celosia.isa.config import ACC_BYTES
+from celosia.isa.encoding import WeightType
 from celosia.isa.functions.types import DTYPES
 from celosia.sw.ir.graph import Graph, View
 from celosia.sw.ir.program import Load, LoadParameters, LocalRows, Op, Space, Store
@@ -39,6 +40,10 @@ class Moves:
         """The type of the view's elements."""
         return self._tensors[view.tensor].type
 
+    def packing(self, view: View) -> WeightType:
+        """The type that the view's elements have as weights."""
+        return self._tensors[view.tensor].packing
+
     def element_type(self, view: View) -> int:
         """What transforms call that type."""
         return _TYPES[self.type(view)]
@@ -71,7 +76,7 @@ class Moves:
         return self._take(view, ring, self._results.add(view, ring))
 
     def _take(self, view: View, ring: str, key: Hashable) -> LocalRows:
-        rows = self._blocks(view, self.rings[ring].space) * view.rows
+        rows = self._blocks(view, self.rings[ring].space) * self._rows(view)
         return self._place(view, ring, self.rings[ring].take(key, rows))
 
     def load_parameters(self, view: View, ring: str) -> Generator[Op, None, int]:
@@ -88,7 +93,12 @@ class Moves:
 
     def _place(self, view: View, ring: str, row: int) -> LocalRows:
         space = self.rings[ring].space
-        return LocalRows(space, row, view.rows, self._blocks(view, space), view.rows)
+        rows = self._rows(view)
+        return LocalRows(space, row, rows, self._blocks(view, space), rows)
+
+    def _rows(self, view: View) -> int:
+        """Local rows of each block."""
+        return self._tensors[view.tensor].rows_of(view.rows)
 
     def _blocks(self, view: View, space: Space) -> int:
         return -(-view.cols * self._element_bytes(view) // self._row_bytes(space))

@@ -4,6 +4,7 @@ from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from celosia.isa.encoding import WeightType
 from celosia.sw.ir.causal import Diagonal
 from celosia.sw.ir.graph import View
 from celosia.sw.ir.program import LocalRows, Op, Products
@@ -46,6 +47,7 @@ class ProductBlock:
     """The weights as they stand in memory: along K those that A meets, and the columns of this
     block."""
     w_transposed: bool
+    w_type: WeightType = WeightType.INT8
     pieces: PiecesOfW
     turn: int | None = None
     """Pieces of W that were loaded in another turn are loaded again; None: there are no turns."""
@@ -233,7 +235,8 @@ def _alike_nests(
     """The products of pieces for some tiles of columns: one nest, if the pieces are alike."""
     tile = across[0] - start
     if tile:
-        steps = [dim if block.w_transposed else pair.w.pitch for pair in pairs]
+        rows = block.w_type.tile_rows(dim)
+        steps = [rows if block.w_transposed else pair.w.pitch for pair in pairs]
         pairs = [pair.moved(tile * step) for pair, step in zip(pairs, steps, strict=True)]
     if _alike(pairs):
         yield _nest(block, pairs, across, dim)
@@ -249,7 +252,7 @@ def _nest(
 ) -> Products:
     """The products of pieces that are alike, for tiles of columns from `tile` on."""
     (first, columns), head, last = across, pairs[0], pairs[-1]
-    w_k, w_column = head.w.pitch, dim
+    w_k, w_column = head.w.pitch, block.w_type.tile_rows(dim)
     place = first + tile - (block.columns or (0, 0))[0]
     row, behind = block.rows
     if not block.w_transposed:
@@ -273,4 +276,5 @@ def _nest(
         accumulate=block.accumulate or head.k != block.begins,
         a_unsigned=block.a_unsigned,
         w_transposed=block.w_transposed,
+        w_type=block.w_type,
     )

@@ -59,6 +59,7 @@ class ProgramFollower:
         self.line = Timeline(config, timing)
         self._dim = config.dim
         self._addresses = addresses
+        self._tensors = tensors
         self._sizes = {name: np.dtype(tensor.type).itemsize for name, tensor in tensors.items()}
         self._pitches = {name: tensor.cols * self._sizes[name] for name, tensor in tensors.items()}
         self._spaces = {
@@ -128,8 +129,9 @@ class ProgramFollower:
 
     def _moved(self, view: View) -> Moved:
         size, pitch = self._sizes[view.tensor], self._pitches[view.tensor]
-        start = self._addresses[view.tensor] + view.row * pitch + view.col * size
-        return Moved(view.rows, view.cols * size, pitch, start)
+        rows_of = self._tensors[view.tensor].rows_of
+        start = self._addresses[view.tensor] + rows_of(view.row) * pitch + view.col * size
+        return Moved(rows_of(view.rows), view.cols * size, pitch, start)
 
 
 def transform_work(op: Transform, config: AcceleratorConfig) -> TransformWork:

@@ -7,6 +7,7 @@ import numpy as np
 
 from celosia.sw.decoding.decoder import Decoder, quantize_decoder
 from celosia.sw.models.decoder_graph import llama_float_graph
+from celosia.sw.quantize.weight_types import INT8_WEIGHTS, WeightTypes
 from celosia.sw.reference.language.shape import LayerShape, LlamaShape
 from tests.support.language import random_weights
 
@@ -34,11 +35,16 @@ def weights(shape: LlamaShape = SHAPE):
     return random_weights(shape)
 
 
+float_weights = weights
+"""The same, where its name is taken."""
+
+
 @cache
-def quantized(shape: LlamaShape = SHAPE) -> Decoder:
+def quantized(shape: LlamaShape = SHAPE, *, weights: WeightTypes = INT8_WEIGHTS) -> Decoder:
     """Its integers."""
-    graph = llama_float_graph(weights(shape), shape.context)
-    return quantize_decoder(graph, [tokens(24, seed, shape) for seed in range(8)])
+    graph = llama_float_graph(float_weights(shape), shape.context)
+    windows = [tokens(24, seed, shape) for seed in range(8)]
+    return quantize_decoder(graph, windows, weights=weights)
 
 
 def tokens(count, seed=0, shape=SHAPE):

@@ -27,7 +27,7 @@ def product_op(product: Product) -> dict:
             if operand.lines:
                 fields[f"{name}_row"] = operand.local.row
     if w is not None:
-        fields["w_transpose"] = w.transposed
+        fields |= {"w_transpose": w.transposed, "w_int4": w.fold is not None}
     if a is not None:
         fields |= {"a_stride": a.stride, "a_transpose": a.transposed}
     if product.resident is not None:

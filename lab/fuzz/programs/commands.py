@@ -182,6 +182,7 @@ class RandomCommands:
             a_transpose=self._flag(25),
             b_transpose=self._flag(25),
             a_unsigned=self._flag(30),
+            b_type=self._flag(30),
             a_stride=self.random.choice((1, 1, 1, 0, 2, 3)),
             c_stride=self.random.choice((1, 1, 1, 0, 2, 3)),
         )

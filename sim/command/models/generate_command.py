@@ -24,6 +24,7 @@ from celosia.sim.command.options.common import (
 from celosia.sim.command.options.drafting import DraftModelOption, DraftTextOption, SpeculateOption
 from celosia.sim.command.options.language import ModelOption, language_errors
 from celosia.sim.command.options.report import CheckChoice, CheckOption
+from celosia.sim.command.options.weights import WeightsChoice, WeightsOption, weight_types
 from celosia.sim.devices.devices import open_device
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.output import check_destination
@@ -116,6 +117,7 @@ def generate_text(
     speculate: SpeculateOption = None,
     draft_text: DraftTextOption = None,
     draft_model: DraftModelOption = None,
+    weights: WeightsOption = WeightsChoice.INT8,
     json: JsonOption = None,
 ) -> None:
     """Go on with a text by the small language model or your own, and print it as it comes.
@@ -151,6 +153,8 @@ def generate_text(
         if simulator is Arithmetic.FLOAT:
             if preset:
                 raise InputError("--sim float: computes on no accelerator: no --preset")
+            if weights is not WeightsChoice.INT8:
+                raise InputError(f"--weights {weights}: --sim float computes with none of these")
             written.go_on(None, TextSetting(simulator))
             return
         config = resolve_config(preset or "base", ())
@@ -163,6 +167,7 @@ def generate_text(
                 found.graph,
                 found.windows,
                 lambda what, done, total: tell(f"{what}: {done} of {total}", None),
+                weights=weight_types(weights),
             )
             size = session_bytes(quantized, found.context, slots)
             device = open_device(simulator, config, timing, size, tell)

@@ -51,6 +51,7 @@ __all__ = [
     "WaveOption",
     "WaveScopeOption",
     "WaveWindowOption",
+    "WeightsOption",
 ]
 
 
@@ -209,6 +210,15 @@ ContextOption = Annotated[
 RowsOption = Annotated[
     int | None,
     typer.Option(min=1, help="decoder: tokens of each text (1).", rich_help_panel=COMPUTES),
+]
+WeightsOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TYPE",
+        help="decoder: int8 (the default), int4 or int4-vocabulary, as celosia generate --help "
+        "says.",
+        rich_help_panel=COMPUTES,
+    ),
 ]
 TextOption = Annotated[
     list[str] | None,

@@ -10,6 +10,7 @@ import typer
 from celosia.sim.support.problems import InputError
 from celosia.sw.decoding.decoder import Decoder, quantize_decoder
 from celosia.sw.models.decoder_graph import llama_float_graph
+from celosia.sw.quantize.weight_types import INT8_WEIGHTS, WeightTypes
 from celosia.sw.reference.language.calibration import load_calibration
 from celosia.sw.reference.language.errors import LanguageError
 from celosia.sw.reference.language.model_file import LanguageModel, model_folder
@@ -36,8 +37,11 @@ def language_errors() -> Iterator[None]:
         raise InputError(str(error)) from None
 
 
-def quantized_model(model: LanguageModel, folder: Path | None) -> Decoder:
+def quantized_model(
+    model: LanguageModel, folder: Path | None, weights: WeightTypes = INT8_WEIGHTS
+) -> Decoder:
     """`model` of `folder` in integers, whose ranges are those of the windows beside it."""
     shape = model.weights.shape
     windows = load_calibration(folder, shape.vocabulary, shape.context)
-    return quantize_decoder(llama_float_graph(model.weights, shape.context), windows)
+    graph = llama_float_graph(model.weights, shape.context)
+    return quantize_decoder(graph, windows, weights=weights)

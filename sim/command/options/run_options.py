@@ -48,6 +48,7 @@ from celosia.sim.command.options.common import (
     WaveOption,
     WaveScopeOption,
     WaveWindowOption,
+    WeightsOption,
 )
 from celosia.sim.command.options.groups import Group, plain
 from celosia.sim.command.options.memory import parse_fault, parse_stalls
@@ -160,10 +161,12 @@ def model(
     layers: LayersOption = None,
     context: ContextOption = None,
     rows: RowsOption = None,
+    weights: WeightsOption = None,
     text: TextOption = None,
 ) -> dict[str, Any]:
     """A model that comes with Celosia."""
-    return _given(model=model, layers=layers, context=context, rows=rows, text=text)
+    found = _given(model=model, layers=layers, context=context, rows=rows, text=text)
+    return found | _given(weights=weights)
 
 
 def model_files(

@@ -3,6 +3,8 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
+import numpy as np
+
 from celosia.isa.config import ACC_BYTES
 from celosia.isa.documents.record import Count
 from celosia.sw.ir.graph import Graph
@@ -50,5 +52,4 @@ def graph_traffic(graph: Graph, operators: Collection[str]) -> Traffic:
 
 
 def _element_bytes(graph: Graph, name: str) -> int:
-    tensor = graph.tensors[name]
-    return tensor.bytes // (tensor.rows * tensor.cols)
+    return np.dtype(graph.tensors[name].type).itemsize

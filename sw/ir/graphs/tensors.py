@@ -6,6 +6,8 @@ from typing import Final
 
 import numpy as np
 
+from celosia.isa.encoding import WeightType
+
 __all__ = ["MAX_EXTENT", "TYPES", "Scale", "Tensor", "View"]
 
 TYPES: Final = ("int8", "uint8", "int16", "int32", "float32")
@@ -32,6 +34,9 @@ class Tensor:
     scratch: bool = False
     """Memory of a program's own, which no operator knows: its elements are stored again as soon as
     what was there has been loaded."""
+    packing: WeightType = WeightType.INT8
+    """The weights of a product that is a constant: what type they have in memory and on the chip.
+    Lines of a tile then share rows, so that memory has fewer rows than there are in `rows`."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -40,8 +45,12 @@ class Tensor:
 
     @property
     def bytes(self) -> int:
-        """Size of a dense copy."""
-        return prod(self.shape) * np.dtype(self.type).itemsize
+        """Size of a dense copy in memory."""
+        return prod(self.shape) * np.dtype(self.type).itemsize // self.packing.per_byte
+
+    def rows_of(self, lines: int) -> int:
+        """Rows of memory, or of a local memory, that so many rows of whole tiles have."""
+        return lines // self.packing.per_byte
 
     def view(self) -> "View":
         """A view of the whole tensor."""
@@ -52,6 +61,7 @@ class Tensor:
         parts += [] if self.step is None else [f"step {np.float32(self.step)!s}"]
         parts += [f"zero point {self.zero_point}"] * bool(self.zero_point)
         parts += ["cache"] * self.cache
+        parts += [self.packing.name.lower()] * (self.packing is not WeightType.INT8)
         return " ".join(parts)
 
 

@@ -76,9 +76,10 @@ def _softmax_rows(op: MatMul | Transform, across: int, decided: Decided) -> int:
 def _operands(op: MatMul, decided: Decided) -> dict[str, Any]:
     """The pieces of A and of W."""
     places = decided.places
+    packing = decided.graph.tensors[op.b.tensor].packing
     w = PiecesOfW(
         ring="weights",
-        k_tiles=places.piece_tiles,
+        k_tiles=places.piece_tiles * packing.per_byte,  # As many rows as of int8.
         columns=places.columns(places.rows("weights")),
         pieces=places.layout.nest_pieces,
     )

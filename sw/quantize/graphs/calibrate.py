@@ -18,6 +18,7 @@ from celosia.sw.quantize.ranges import SCORES_LIMIT, Clip
 from celosia.sw.quantize.units.segments import plan_segments
 from celosia.sw.quantize.units.stored import units_of
 from celosia.sw.quantize.units.units import Attention, Product, Units
+from celosia.sw.quantize.weight_types import INT8_WEIGHTS, WeightTypes
 
 __all__ = ["GraphOf", "calibrate"]
 
@@ -33,12 +34,14 @@ def calibrate(
     *,
     clip: Clip = "error",
     per_tensor: bool = False,
+    weights: WeightTypes = INT8_WEIGHTS,
 ) -> Formats:
     """The formats of a model, by `samples` of its inputs, each of sizes of its own.
 
     Tensors in `ranges`, which a file says, have these instead of what the samples show.  `clip` is
     the criterion by which values of 8 bits are clipped.  `per_tensor`, all that the accelerator
     computes is what stores finish: products whose operands and weights have one step each.
+    Products have `weights`.
 
     Raises `GraphError` for samples that do not fit, or of which there is none, and for values that
     are not finite.
@@ -66,6 +69,7 @@ def calibrate(
         lambda done, total: progress("choosing formats", done, total),
         tuple(_notes(seen)),
         per_tensor=per_tensor,
+        weights=weights,
     )
 
 

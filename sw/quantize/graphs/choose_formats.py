@@ -11,9 +11,11 @@ from typing import Final
 
 import numpy as np
 
+from celosia.isa.encoding import WeightType
 from celosia.isa.functions.table import ACTIVATIONS
 from celosia.isa.numerics.integers import INT16_MAX
 from celosia.isa.numerics.normalization import EPSILON_BITS
+from celosia.sw.frontend.nn.operators.operator import expect
 from celosia.sw.quantize.curves import center, choose_curve
 from celosia.sw.quantize.graphs.formats import Format, Formats
 from celosia.sw.quantize.graphs.heads import HeadSteps
@@ -44,6 +46,7 @@ from celosia.sw.quantize.units.units import (
     Unit,
 )
 from celosia.sw.quantize.units.values import Form
+from celosia.sw.quantize.weight_types import INT8_WEIGHTS, WeightTypes
 from celosia.sw.reference.encoder import Floats
 
 __all__ = ["choose_formats"]
@@ -70,16 +73,18 @@ def choose_formats(
     notes: tuple[str, ...] = (),
     *,
     per_tensor: bool = False,
+    weights: WeightTypes = INT8_WEIGHTS,
 ) -> Formats:
     """The formats by what calibration has `seen` of a graph, of whatever sizes.
 
-    `per_tensor`, its segments have the units that stores finish.
+    `per_tensor`, its segments have the units that stores finish.  Products have `weights`.
+    Raises `GraphError` that names a product of odd inputs whose weights are packed in pairs.
     """
     apart = _Chooser(segments, seen, clip, per_tensor=per_tensor).apart()
     if apart:
         units = find_units(segments.graph, apart)
         segments = plan_segments(segments.graph, units)
-    chooser = _Chooser(segments, seen, clip, per_tensor=per_tensor)
+    chooser = _Chooser(segments, seen, clip, per_tensor=per_tensor, weights=weights)
     forms = [form for form in segments.forms if form.role != "onto"]
     total = len(forms) + len(chooser.linears)
     for number, form in enumerate(forms):
@@ -100,8 +105,17 @@ def choose_formats(
 class _Chooser:
     """The formats that are chosen so far."""
 
-    def __init__(self, segments: Segments, seen: Observed, clip: Clip, *, per_tensor: bool):
+    def __init__(
+        self,
+        segments: Segments,
+        seen: Observed,
+        clip: Clip,
+        *,
+        per_tensor: bool,
+        weights: WeightTypes = INT8_WEIGHTS,
+    ):
         self.segments, self.seen, self.per_tensor = segments, seen, per_tensor
+        self.weights = weights
         self.clip: Clip = clip
         self.units = segments.units.units
         self.forms: dict[Form, Format] = {}
@@ -221,7 +235,21 @@ class _Chooser:
             found.zero_point,
             inputs,
             per_tensor=self.per_tensor,
+            kind=self._kind(unit),
         )
+
+    def _kind(self, unit: Product) -> WeightType:
+        """The type of the weights of a product."""
+        tensor = unit.value.tensor
+        last = tensor in self.segments.graph.outputs.values()
+        kind = self.weights.last if last else self.weights.inner
+        inputs = len(self.linears[tensor].weights)
+        expect(
+            inputs % kind.per_byte == 0,
+            f"{tensor}: {inputs} inputs are odd, but weights of {kind.name.lower()} are packed "
+            "in pairs",
+        )
+        return kind
 
     def _smooths(self, unit: Multiplication) -> bool:
         """Whether columns of a product of two tensors can have steps of their own: those of `b`."""

@@ -93,7 +93,7 @@ def _multiply(
         name + ".product" * (not at.named),
         out,
         at.read(unit.x, "small"),
-        at.builder.constant(f"{name}.weights", integer.weights),
+        at.builder.constant(f"{name}.weights", integer.weights, integer.kind),
         how,
         bias=_bias(at, name, integer),
         copies=() if home is None else home.copies,

@@ -181,6 +181,7 @@ class _Expansion:
                 a_unsigned=self.moves.type(op.a) == "uint8",
                 w=op.b.part(**part),
                 w_transposed=op.b_transposed,
+                w_type=self.moves.packing(op.b),
                 pieces=stage.w,
                 turn=turn_w,
                 columns=((visit.part[0] - col) // self.dim, c.blocks),

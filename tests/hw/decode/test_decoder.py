@@ -199,6 +199,21 @@ def test_results_may_touch_the_rows_of_operands_but_not_meet_them(index, in_plac
     check_all(config, commands, wanted)
 
 
+@pytest.mark.parametrize("turned", [0, 1])
+def test_int4_weights_of_every_size_name_half_the_rows_at_most(turned):
+    config, commands = CONFIGS[0], [CONFIG_EX.encode(b_type=1, b_transpose=turned)]
+    for lines in range(config.dim + 1):
+        sizes = {"b_rows": 2, "b_cols": lines} if turned else {"b_rows": lines, "b_cols": 2}
+        c = LocalAddress(row=0, accumulator=True).encode()
+        commands += [
+            PRELOAD.encode(b=20, c=c, c_rows=1, c_cols=1, **sizes),
+            COMPUTE_PRELOADED.encode(a=0, a_rows=1, a_cols=1, d=GARBAGE),
+        ]
+    wanted = expected(config, commands)
+    assert [offer["fields"]["w_int4"] for offer in wanted] == [True] * (config.dim + 1)
+    check_all(config, commands, wanted)
+
+
 def test_sizes_of_what_is_not_there_do_not_matter():
     config, commands = CONFIGS[2], []
     for weight_stationary in (1, 0):

@@ -46,7 +46,7 @@ FLAGS = {
     StoreOp: {"full", "int16", "relu", "bias", "signal"},
     ExecuteOp: {
         *("load_weights", "w_zero", "w_transpose", "a_zero", "a_transpose", "a_unsigned"),
-        *("d_valid", "c_accumulator", "accumulate", "relu"),
+        *("w_int4", "d_valid", "c_accumulator", "accumulate", "relu"),
     },
     ResultOp: {"to_accumulator", "accumulate", "relu", "add_d"},
 }

@@ -41,6 +41,25 @@ def test_one_row(is_unsigned, mask):
     simulate(dut, testbench)
 
 
+@pytest.mark.parametrize("high", [0, 1])
+def test_a_row_of_weights_may_have_two_lines(high):
+    """Each byte has an element of the first line below one of the second: -8 and 7, 1 and -1."""
+    dut, a, row_asked = ArrayPath(CONFIG), [1, 10], 2
+    line = [7, -1] if high else [-8, 1]
+    asked = {"mask": 0b11, "int4": 1, "high": high}
+
+    async def testbench(ctx):
+        for cycle in range(row_asked + dut.latency + 1):
+            ctx.set(dut.weight_control, asked | {"start": cycle == 0} if cycle < 2 else {})
+            ctx.set(dut.row_control, {"valid": 1, "swap": 1, "mask": 0b11})
+            ctx.set(dut.weights, [0x78, 0xF1])
+            ctx.set(dut.operands, a)
+            await ctx.tick()
+        assert [ctx.get(x) for x in dut.sums] == [sum(a) * weight for weight in line]
+
+    simulate(dut, testbench)
+
+
 def test_a_row_of_d_is_masked():
     dut = ArrayPath(CONFIG)
 

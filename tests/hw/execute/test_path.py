@@ -79,11 +79,13 @@ def random_products(config: AcceleratorConfig, count: int, seed: int) -> list[Pr
         a_transposed = rng.random() < (0.6 if stays else 0.25)
         w_transposed = a_transposed == stays and rng.random() < 0.4
 
-        def operand(rows: int, *, stride: int = 1, transposed: bool = False) -> Operand | None:
+        def operand(
+            rows: int, *, stride: int = 1, transposed: bool = False, fold: int | None = None
+        ) -> Operand | None:
             row = LocalAddress(row=rng.randrange(half))
             cols = rng.choice([dim, rng.randint(0, dim)])
             shape = {"rows": rows, "cols": cols, "stride": stride, "transposed": transposed}
-            return Operand(local=row, **shape) if rng.random() < 0.9 else None
+            return Operand(local=row, fold=fold, **shape) if rng.random() < 0.9 else None
 
         rows = rng.choice([0, 1, dim, dim, rng.randint(0, 3 * dim)])
         a_rows = rng.choice([rows, rows, rng.randint(0, dim)])
@@ -103,7 +105,11 @@ def random_products(config: AcceleratorConfig, count: int, seed: int) -> list[Pr
             load_weights=preloaded or stays,
             resident=resident,
             a=operand(a_rows, stride=rng.choice([1, 1, 2, 0]), transposed=a_transposed),
-            w=operand(rng.choice([dim, rng.randint(0, dim)]), transposed=w_transposed)
+            w=operand(
+                rng.choice([dim, rng.randint(0, dim)]),
+                transposed=w_transposed,
+                fold=rng.choice([None, dim // 2]),
+            )
             if preloaded or stays
             else None,
             d=operand(rng.randint(0, 2 * dim))
@@ -181,15 +187,16 @@ def cycles_per_product(config: AcceleratorConfig, product: Product, count: int) 
     return (entered[-1] - entered[product.c.rows - 1]) / (count - 1)
 
 
+@pytest.mark.parametrize("fold", [None, 4])
 @pytest.mark.parametrize("transposed", [False, True])
 @pytest.mark.parametrize("rows", [1, 4, 8, 11, 16, 20])
-def test_a_product_takes_as_many_cycles_as_it_has_rows_or_the_array_has(rows, transposed):
+def test_a_product_takes_as_many_cycles_as_it_has_rows_or_the_array_has(rows, transposed, fold):
     config = AcceleratorConfig(dim=8, scratchpad_kib=8, accumulator_kib=4)
     bank = config.scratchpad_bank_rows
     product = Product(
         load_weights=True,
         a=Operand(local=LocalAddress(row=0), rows=rows, cols=8),
-        w=Operand(local=LocalAddress(row=bank), rows=8, cols=8, transposed=transposed),
+        w=Operand(local=LocalAddress(row=bank), rows=8, cols=8, transposed=transposed, fold=fold),
         d=None,
         c=Operand(local=LocalAddress(row=0, accumulator=True), rows=rows, cols=8),
         a_unsigned=False,

@@ -89,6 +89,8 @@ class Slots:
         """The bits of the elements that are shifted into the transposer, by cycles."""
         self.shifts: list[int] = []
         """Whether the transposer shifts, by cycles."""
+        self.lines: list[int] = []
+        """Of each read, which line of the row is wanted; -1: all of it is one."""
         dut = WeightLoader(config)
 
         async def producer(ctx):
@@ -99,6 +101,7 @@ class Slots:
                 control = ctx.get(dut.control)
                 if ctx.get(dut.read.valid):
                     self.reads.append((cycle, ctx.get(dut.read.row)))
+                    self.lines.append(control.high if control.int4 else -1)
                 if control.start:
                     assert self.start < 0
                     self.start = cycle
@@ -139,6 +142,27 @@ def test_a_transposed_tile_is_read_by_its_columns_and_then_leaves(size):
     ]
     assert not any(slots.masks[: slots.start])
     assert not any(slots.fills[slots.start :])
+
+
+@every_size
+@pytest.mark.parametrize("transposed", [0, 1])
+def test_a_row_of_int4_is_read_twice_and_no_slot_takes_longer(size, transposed):
+    rows, cols = size
+    tile = TILE | {"w_rows": rows, "w_cols": cols, "w_transpose": transposed}
+    plain, packed = Slots(tile), Slots(tile | {"w_int4": 1})
+    assert [row for _, row in packed.reads] == [8, 9, 8, 9][: len(plain.reads)]
+    assert packed.lines == [0, 0, 1, 1][: len(plain.reads)]
+    assert set(plain.lines) == {-1}
+    assert [cycle for cycle, _ in packed.reads] == [cycle for cycle, _ in plain.reads]
+    for name in ("start", "masks", "fills", "shifts"):
+        assert getattr(packed, name) == getattr(plain, name)
+
+
+def test_an_a_is_never_taken_for_int4():
+    products = {"a_transpose": 1, "a_row": 20, "a_stride": 1, "a_rows": 4, "a_cols": 4, "c_rows": 4}
+    assert set(Slots(products | {"w_int4": 1}).lines) == {-1}
+    both = Slots(BOTH_TRANSPOSED | {"w_int4": 1}, CONFIG.with_values({"dataflow": "os"}))
+    assert both.lines == [0, 0, 1, *[-1] * 4]
 
 
 @every_size

@@ -43,7 +43,9 @@ NESTS = st.fixed_dictionaries({
 STRIDES = st.fixed_dictionaries(
     dict.fromkeys(("a_k", "a_piece", "w_k", "w_piece", "w_column", "c_column"), STRIDE)
 )
-FLAGS = st.fixed_dictionaries({"a_unsigned": st.integers(0, 1), "b_transpose": st.integers(0, 1)})
+FLAGS = st.fixed_dictionaries(
+    dict.fromkeys(("a_unsigned", "b_transpose", "b_type"), st.integers(0, 1))
+)
 
 
 def nest_of(values: dict[str, int], strides: dict[str, int]) -> ProductNest:
@@ -91,11 +93,13 @@ REGULAR |= {"last_depth": 3, "last_cols": 2}
 APART = {"a_k": 3, "a_piece": 6, "w_k": 4, "w_piece": 8, "w_column": 16, "c_column": 3}
 
 
+@pytest.mark.parametrize("b_type", [0, 1])
 @pytest.mark.parametrize("overwrite", [0, 1])
 @pytest.mark.parametrize("last_cols", [2, DIM])
-def test_tiles_that_stand_apart_are_one_product(overwrite, last_cols):
+def test_tiles_that_stand_apart_are_one_product(overwrite, last_cols, b_type):
     nest = nest_of(REGULAR | {"overwrite": overwrite, "last_cols": last_cols}, APART)
-    whole, single, state = LocalMemories(CONFIG), LocalMemories(CONFIG), configured()
+    whole, single = LocalMemories(CONFIG), LocalMemories(CONFIG)
+    state = configured(b_type=b_type)
     after = execute_nest(nest, state, CONFIG, whole)
     assert after is not None
     assert after == one_by_one(nest, state, single)
@@ -124,14 +128,15 @@ def test_what_is_not_regular_is_left_to_single_commands(values, strides, state):
     assert_alike(memories, untouched)
 
 
-@pytest.mark.parametrize("operand", ["a", "w", "c"])
-def test_tiles_may_reach_the_last_row_of_their_memory(operand):
+@pytest.mark.parametrize(("operand", "b_type"), [("a", 0), ("w", 0), ("w", 1), ("c", 0)])
+def test_tiles_may_reach_the_last_row_of_their_memory(operand, b_type):
     rows = CONFIG.accumulator_rows if operand == "c" else CONFIG.scratchpad_rows
-    length = DIM if operand == "w" else REGULAR["rows"]
+    length = DIM // (1 + b_type) if operand == "w" else REGULAR["rows"]
     regular = nest_of(REGULAR, APART)
     last = max(np.ravel(getattr(regular, operand))) - REGULAR[operand]
     for first, beyond in ((rows - length - last, False), (rows - length - last + 1, True)):
-        nest, state = nest_of(REGULAR | {operand: int(first)}, APART), configured()
+        nest = nest_of(REGULAR | {operand: int(first)}, APART)
+        state = configured(b_type=b_type)
         whole, single = LocalMemories(CONFIG), LocalMemories(CONFIG)
         after = execute_nest(nest, state, CONFIG, whole)
         assert (after is None) is beyond

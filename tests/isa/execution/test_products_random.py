@@ -46,11 +46,15 @@ class Matrix:
         *,
         stride: int = 1,
         swap: bool = False,
+        int4: bool = False,
     ) -> int:
         """Element (i, j), or 0 outside of the matrix."""
         if self.garbage or i >= self.rows or j >= self.cols:
             return 0
         line, column = (j, i) if swap else (i, j)
+        if int4:  # Of four lines, the last two are in the upper halves of the first two.
+            half = int(memory[self.row + line % 2, column]) % 256 >> 4 * (line // 2) & 15
+            return half - 16 * (half > 7)
         return int(memory[self.row + line * stride, column])
 
 
@@ -76,6 +80,7 @@ class Multiplication:
     c_stride: int
     transpose: str
     unsigned: bool
+    int4: bool
     relu: bool
     accumulator: bool
     accumulate: bool
@@ -87,7 +92,7 @@ class Multiplication:
         for k in range(DIM):
             x = self.a.at(scratchpad, i, k, stride=self.a_stride, swap=swap_a)
             x = x % 256 if self.unsigned else x
-            total += x * self.w.at(scratchpad, k, j, swap=swap_w)
+            total += x * self.w.at(scratchpad, k, j, swap=swap_w, int4=self.int4)
         return total
 
 
@@ -101,6 +106,7 @@ MULTIPLICATIONS = st.builds(
     c_stride=st.integers(0, 3),
     transpose=st.sampled_from(["", "a_transpose", "b_transpose"]),
     unsigned=FLAGS,
+    int4=FLAGS,
     relu=FLAGS,
     accumulator=FLAGS,
     accumulate=FLAGS,
@@ -121,6 +127,7 @@ def test_products(product, seed):
     setting = CONFIG_EX.encode(
         activation=int(product.relu),
         a_unsigned=int(product.unsigned),
+        b_type=int(product.int4),
         a_stride=product.a_stride,
         c_stride=product.c_stride,
         **({product.transpose: 1} if product.transpose else {}),

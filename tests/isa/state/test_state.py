@@ -16,6 +16,7 @@ RESET = ArchState.reset(TINY)
 EX = {
     "a_stride": 3,
     "c_stride": 5,
+    "b_type": 0,
     "strides_only": 0,
     "weight_stationary": 1,
     "shift": 7,
@@ -72,6 +73,7 @@ def test_products_are_configured():
     assert RESET.config_ex({**EX, "weight_stationary": 0}).output_stationary
     for name in ("a_transpose", "b_transpose", "a_unsigned"):
         assert getattr(RESET.config_ex({**EX, name: 0}), name) is False
+    assert (found.b_type, RESET.config_ex({**EX, "b_type": 1}).b_type) == (0, 1)
     for activation in (0, 2, 3):
         assert not RESET.config_ex({**EX, "activation": activation}).execute_relu
     only = found.config_ex({**dict.fromkeys(EX, 0), "strides_only": 1, "a_stride": 2})

@@ -86,6 +86,19 @@ def test_a_layer_of_a_prefill_counts_what_rows_see():
     refused("--layers is no option", "run", "decoder-layer", *words, "--layers", 2)
 
 
+@pytest.mark.parametrize("weights", ["int4", "int4-vocabulary"])
+def test_a_step_with_packed_weights_is_right(weights):
+    words = ("--model", "gpt2-small", "--context", 9, "--layers", 1, "--weights", weights)
+    document = valid(right("run", "decoder", *words, "--json", "-", *FAST).stdout)
+    assert (document["status"], document["mismatches"]) == ("right", 0)
+
+
+def test_an_unknown_type_of_weights_is_refused_with_those_there_are():
+    words = ("--model", "gpt2-small", "--context", 9, "--weights", "int-4")
+    message = "--weights int-4: there are int8, int4, int4-vocabulary; did you mean int4?"
+    refused(message, "run", "decoder", *words)
+
+
 def test_all_layers_run_and_without_a_clock_there_is_no_share():
     words = ("--model", "opt-125m", "--context", 3, "--json", "j.json")
     result = right("run", "decoder", *words, *FAST)

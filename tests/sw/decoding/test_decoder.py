@@ -9,6 +9,7 @@ from celosia.lab.training.perplexity import score
 from celosia.lab.training.scorers import float_scorer, integer_scorer
 from celosia.sim.command.options.language import quantized_model
 from celosia.sw.decoding.texts import CacheLayout, Text
+from celosia.sw.quantize.weight_types import WEIGHT_CHOICES
 from celosia.sw.reference.language.model_file import load_language_model
 from tests.support.integer_models import SHAPE, quantized, tokens
 
@@ -27,6 +28,17 @@ def test_a_step_has_to_read_its_weights_and_what_its_caches_hold():
     layer = 2 * width * width + 2 * width * keys + 3 * width * hidden
     weights = 2 * layer + width * SHAPE.vocabulary
     assert step.least_bytes([Text(9)]) == weights + 10 * 2 * 2 * keys
+
+
+def test_of_packed_weights_a_step_has_to_read_half():
+    def least(choice: str) -> int:
+        found = quantized(weights=WEIGHT_CHOICES[choice])
+        return found.step([Text(9, 1)], CacheLayout(1, 30)).least_bytes(0)
+
+    last = SHAPE.width * SHAPE.vocabulary
+    whole = least("int8")
+    assert least("int4") == (whole - last) // 2 + last
+    assert least("int4-vocabulary") == whole // 2
 
 
 def test_weights_that_several_products_read_are_read_once():

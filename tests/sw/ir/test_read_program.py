@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from celosia.isa.encoding import WeightType
 from celosia.isa.functions.table import Function
 from celosia.isa.presets import resolve_config
 from celosia.sw.ir.graph import View
@@ -39,6 +40,7 @@ FIELDS = {
     LocalRows | None: st.none() | LOCAL,
     tuple[LocalRows, ...]: st.lists(LOCAL, max_size=2).map(tuple),
     Function: st.sampled_from(Function),
+    WeightType: st.sampled_from(WeightType),
     Settings: SETTINGS,
     Settings | None: st.none() | SETTINGS,
     float | None: st.none() | st.floats(allow_nan=False),

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from celosia.isa.encoding import WeightType
 from celosia.isa.functions.table import ACTIVATIONS
 from celosia.sw.frontend.nn.operators.operator import Array, expect
 from celosia.sw.quantize.curves import Computed
@@ -12,6 +13,7 @@ from celosia.sw.quantize.graphs.files.saved_file import SavedFile
 from celosia.sw.quantize.graphs.formats import Format, Formats
 from celosia.sw.quantize.linear import IntegerLinear
 from celosia.sw.quantize.units.values import Form
+from celosia.sw.quantize.weight_types import largest_weight
 
 __all__ = ["formats_document", "read_formats"]
 
@@ -38,6 +40,11 @@ def formats_document(formats: Formats, saved: SavedFile) -> dict[str, Any]:
             name: [saved.store(part) for part in (found.weights, found.bias, found.steps)]
             for name, found in formats.integers.items()
         },
+        "packed": {
+            name: found.kind.name.lower()
+            for name, found in formats.integers.items()
+            if found.kind is not WeightType.INT8
+        },
         "curves": {name: [each.function, each.alpha] for name, each in formats.curves.items()},
         "stored": sorted(formats.stored),
         "notes": list(formats.notes),
@@ -55,13 +62,14 @@ def read_formats(found: Mapping[str, Any], saved: SavedFile) -> Formats:
     Raises `GraphError` that names what no graph can have, or `LookupError`, `TypeError` and the
     like for what is of another kind altogether.
     """
+    packed = {name: _kind(name, word) for name, word in found.get("packed", {}).items()}
     formats = Formats(
         forms={
             Form(key, role): Format(kind, saved.array(steps), zero)
             for key, role, kind, steps, zero in found["forms"]
         },
         integers={
-            name: IntegerLinear(*map(saved.array, parts))
+            name: IntegerLinear(*map(saved.array, parts), kind=packed.get(name, WeightType.INT8))
             for name, parts in found["products"].items()
         },
         curves={name: Computed(*curve) for name, curve in found["curves"].items()},
@@ -84,6 +92,13 @@ def read_formats(found: Mapping[str, Any], saved: SavedFile) -> Formats:
     return formats
 
 
+def _kind(name: str, word: object) -> WeightType:
+    """The type of the weights of a product."""
+    known = {kind.name.lower(): kind for kind in WeightType}
+    expect(word in known, f"{name}: {word!r} is no type of weights")
+    return known[str(word)]
+
+
 def _check_form(form: Form, found: Format) -> None:
     expect(form.role in _TYPES, f"{form.key}: there is no form {form.role!r}")
     known = found.type in _TYPES[form.role]
@@ -98,6 +113,9 @@ def _check_product(name: str, found: IntegerLinear) -> None:
     sizes = found.weights.shape
     expect(len(sizes) == 2, f"{name}.weights: their shape is {sizes}")
     _expect_array(f"{name}.weights", found.weights, "int8", sizes)
+    most = largest_weight(found.kind)
+    inside = found.kind is WeightType.INT8 or bool((np.abs(found.weights) <= most).all())
+    expect(inside, f"{name}: weights of {found.kind.name.lower()} are not in {-most}..{most}")
     _expect_array(f"{name}.bias", found.bias, "int32", sizes[1:])
     _expect_steps(name, found.steps, sizes[1])
 

@@ -1,0 +1,142 @@
+"""Weights of four bits in graphs: every level computes the same, and memory has half the bytes."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from celosia.isa.encoding import CONFIG_EX, WeightType
+from celosia.isa.memory import MemoryTiming
+from celosia.isa.presets import PRESETS
+from celosia.sim.devices.functional import FunctionalDevice
+from celosia.sw.compiler.passes import predict
+from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.driver.graph_run import GraphRun
+from celosia.sw.ir import program_interpret
+from celosia.sw.ir.graph import Graph, Sums, Tensor
+from celosia.sw.ir.graph_builder import GraphBuilder
+from celosia.sw.ir.graph_interpret import interpret
+from celosia.sw.mlir.print_graph import print_graph
+from celosia.sw.mlir.read_graph import parse_graph
+from celosia.sw.timeline.limits import graph_limit
+
+SLOW = MemoryTiming(latency=40, bytes_per_cycle=8)
+
+
+def product(
+    m: int, k: int, n: int, kind: WeightType = WeightType.INT4, *, transposed: bool = False
+) -> tuple[Graph, np.ndarray, np.ndarray]:
+    """A graph of one product, and its operands."""
+    random = np.random.default_rng([m, k, n])
+    a = random.integers(-128, 128, (m, k)).astype(np.int8)
+    w = random.integers(-8, 8, (n, k) if transposed else (k, n)).astype(np.int8)
+    build = GraphBuilder("product")
+    source, weights = build.input(Tensor("a", "int8", m, k)), build.constant("w", w, kind)
+    out = build.tensor(Tensor("out", "int32", m, n))
+    build.matmul("product", out, source, weights, Sums(), b_transposed=transposed)
+    return build.finish("out"), a, w
+
+
+@pytest.mark.parametrize(
+    ("preset", "m", "k", "n"),
+    [("tiny", 5, 24, 13), ("base", 1, 96, 200), ("base", 40, 160, 70), ("small", 20, 64, 33)],
+)
+def test_every_level_computes_what_numpy_does(preset, m, k, n):
+    graph, a, w = product(m, k, n)
+    compiled = compile_graph(graph, PRESETS[preset], timing=SLOW)
+    wanted = a.astype(int) @ w.astype(int)
+    assert (interpret(graph, {"a": a})["out"] == wanted).all()
+    ops = [written.op for written in compiled.ops]
+    values = {"a": a, **compiled.graph.constants}
+    tensors = compiled.graph.tensors
+    left = program_interpret.interpret(ops, compiled.config, tensors, values)
+    assert (left["out"] == wanted).all()
+    device = FunctionalDevice(compiled.config, memory_bytes=1 << 20, seed=1)
+    run = GraphRun(device, compiled)
+    run.load({"a": a})
+    run.run()
+    assert (run.read("out") == wanted).all()
+    settings = [CONFIG_EX.decode(each) for each in compiled.program if CONFIG_EX.matches(each)]
+    assert {each["b_type"] for each in settings} == {WeightType.INT4}
+
+
+def test_a_transposed_operand_is_packed_along_its_rows_too():
+    graph, a, w = product(3, 20, 32, transposed=True)
+    compiled = compile_graph(graph, PRESETS["tiny"])
+    run = GraphRun(FunctionalDevice(compiled.config, memory_bytes=1 << 20, seed=1), compiled)
+    run.load({"a": a})
+    run.run()
+    assert (run.read("out") == a.astype(int) @ w.T.astype(int)).all()
+
+
+def test_memory_and_its_limit_have_half_the_weights_and_fewer_cycles_are_expected():
+    found = {}
+    for kind in WeightType:
+        graph, _, _ = product(1, 768, 192, kind)
+        config = PRESETS["base"]
+        compiled = compile_graph(graph, config, timing=SLOW)
+        limit = graph_limit(graph, config, SLOW).reads
+        cycles = predict(graph, config, compiled.plan, SLOW).cycles
+        found[kind] = graph.tensors["w"].bytes, limit, cycles
+    whole, half = found[WeightType.INT8], found[WeightType.INT4]
+    assert (whole[0], half[0]) == (768 * 192, 768 * 96)
+    assert whole[1] - half[1] == 768 * 96 // 8
+    assert half[2] < 0.6 * whole[2]
+
+
+def test_a_packed_constant_survives_as_text():
+    graph, _, _ = product(2, 16, 5)
+    text = print_graph(graph)
+    assert 'packing = "int4"' in text
+    assert parse_graph(text, graph.constants).tensors == graph.tensors
+    assert "int4" in str(graph)
+    with pytest.raises(ValueError, match=r"packing: 'int5' is none of int8, int4"):
+        parse_graph(text.replace('"int4"', '"int5"'), graph.constants)
+
+
+def test_weights_that_are_no_whole_tiles_are_refused_with_the_size_of_a_tile():
+    graph, _, _ = product(2, 24, 5)
+    compile_graph(graph, PRESETS["tiny"])
+    message = "operator product: w[0:24, 0:5] is int4, whose rows are packed in tiles of 16, but 24"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        compile_graph(graph, PRESETS["base"])
+
+
+def graph_with(value: np.ndarray) -> Graph:
+    build = GraphBuilder("product")
+    source = build.input(Tensor("a", "int8", 2, value.shape[0]))
+    weights = build.constant("w", value, WeightType.INT4)
+    out = build.tensor(Tensor("out", "int32", 2, value.shape[1]))
+    build.matmul("product", out, source, weights, Sums())
+    return build.finish("out")
+
+
+@pytest.mark.parametrize("value", [-9, 8])
+def test_a_value_beyond_four_bits_is_named(value):
+    weights = np.zeros((4, 3), np.int8)
+    weights[2, 1] = value
+    with pytest.raises(ValueError, match=rf"tensor w.*: {value} is not in -8\.\.7"):
+        graph_with(weights)
+
+
+def test_odd_rows_are_refused():
+    with pytest.raises(ValueError, match=r"tensor w.*: 3 rows are odd, but are packed in pairs"):
+        graph_with(np.zeros((3, 3), np.int8))
+
+
+def test_only_constants_are_packed():
+    graph = graph_with(np.zeros((4, 3), np.int8))
+    tensors = {**graph.tensors, "a": replace(graph.tensors["a"], packing=WeightType.INT4)}
+    with pytest.raises(ValueError, match=r"tensor a.*: only constants of int8 are packed"):
+        parse_graph(print_graph(replace(graph, tensors=tensors)), graph.constants)
+
+
+def test_nothing_but_products_reads_packed_weights():
+    build = GraphBuilder("product")
+    b = build.input(Tensor("b", "int8", 4, 5))
+    weights = build.constant("w", np.zeros((4, 4), np.int8), WeightType.INT4)
+    out = build.tensor(Tensor("out", "int32", 4, 5))
+    build.matmul("product", out, weights, b, Sums())
+    with pytest.raises(ValueError, match=r"w\[0:4, 0:4\] is packed: only products read it"):
+        build.finish("out")
