@@ -12,6 +12,7 @@ COMMANDS: Final = (
     Command("opt", Panel.MODEL, "celosia.lab.substitute.opt_command:opt"),
     Command("language", Panel.MODEL, "celosia.lab.training.language_commands:language_app"),
     Command("prune", Panel.MODEL, "celosia.lab.prune.command:prune"),
+    Command("nas", Panel.MODEL, "celosia.lab.nas.command:nas"),
     Command("bench", Panel.EXPLORE, "celosia.lab.bench.command:bench"),
     Command("tune", Panel.EXPLORE, "celosia.lab.tune.command:tune", ANY),
     Command("sweep", Panel.EXPLORE, "celosia.lab.sweep.command:sweep"),

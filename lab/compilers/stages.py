@@ -4,10 +4,10 @@ from typing import Final
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
-from celosia.lab.branches.plans import staged_plans
 from celosia.lab.compilers.graph_cycles import graph_cycles
 from celosia.lab.compilers.row import Row, System
 from celosia.lab.graphs.branches import branches_case
+from celosia.lab.tune.branches.plans import staged_plans
 from celosia.sim.support.progress import Progress
 from celosia.sw.compiler.pipeline import Decide, compile_graph
 

@@ -8,7 +8,7 @@ import typer
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
-from celosia.lab.prune.costs import Machine
+from celosia.lab.prune.costs import Machine, Meter
 from celosia.lab.prune.language import Language
 from celosia.lab.prune.part import CRITERIA, Criterion
 from celosia.lab.prune.pruned import Model, Wanted
@@ -34,24 +34,31 @@ from celosia.sim.workloads.decoder_workload import DECODERS
 from celosia.sw.reference.language.model_file import model_folder
 from celosia.sw.reference.published import MissingModelError
 
-__all__ = ["prune"]
+__all__ = ["machine_options", "prune"]
 
 _MINILM = "minilm"
 
 
-def _machine(
+def machine_options(
     *,
     preset: PresetOption = None,
     overrides: SetOption = None,
     latency: LatencyOption = MemoryTiming.latency,
     rate: RateOption = MemoryTiming.bytes_per_cycle,
-    rtl: Annotated[
-        bool, typer.Option("--rtl", help="Also run each model on the RTL, every tensor compared.")
-    ] = False,
 ) -> Machine:
     """What cycles are those of."""
     timing = MemoryTiming(latency=latency, bytes_per_cycle=rate)
-    return Machine(resolve_config(preset or "base", overrides or ()), timing, rtl)
+    return Machine(resolve_config(preset or "base", overrides or ()), timing)
+
+
+def _meter(
+    *,
+    machine: Annotated[Machine, Group(machine_options)],
+    rtl: Annotated[
+        bool, typer.Option("--rtl", help="Also run each model on the RTL, every tensor compared.")
+    ] = False,
+) -> Meter:
+    return Meter(machine, rtl)
 
 
 @grouped
@@ -111,7 +118,7 @@ def prune(
         int,
         typer.Option("--tokens", min=1, help="Held-out tokens that a language model is scored on."),
     ] = 8192,
-    machine: Annotated[Machine, Group(_machine)],
+    meter: Annotated[Meter, Group(_meter)],
     json: JsonOption = None,
 ) -> None:
     """Remove hidden channels and heads of a model, and show what that costs and gains.
@@ -130,7 +137,7 @@ def prune(
             criterion=name,
             ffn=None if ffn is None else parse_share("--ffn", ffn, numbers=False),
             heads=None if heads is None else parse_share("--heads", heads, numbers=True),
-            dim=machine.config.dim,
+            dim=meter.machine.config.dim,
             repair=repair,
             recovery=recover,
         )
@@ -138,7 +145,7 @@ def prune(
     ]
     check_destination(json)
     with language_errors(), progress_bar() as tell:
-        found = _model(model, replace(machine, tell=tell), tokens, tell)
+        found = _model(model, replace(meter, tell=tell), tokens, tell)
         for name in names:
             if name not in found.criteria:
                 known = ", ".join(found.criteria)
@@ -158,6 +165,7 @@ def prune(
     console.print(*tables(models))
     if output is not None:
         console.print(f"{output}: is written", markup=False, soft_wrap=True)
+    machine = meter.machine
     pruning = Pruning(model=model, config=machine.config, memory=machine.timing, models=models)
     write_document(json, pruning)
 
@@ -170,18 +178,18 @@ def _criterion(name: str) -> Criterion:
     raise InputError(f"--criterion {name}: there are {', '.join(CRITERIA)}")
 
 
-def _model(name: str, machine: Machine, tokens: int, tell: Progress) -> Model:
+def _model(name: str, meter: Meter, tokens: int, tell: Progress) -> Model:
     """The model of this name.  Raises `InputError` and `LanguageError`."""
     if name in DECODERS:
-        return RandomDecoder(name, DECODERS[name], machine)
+        return RandomDecoder(name, DECODERS[name], meter)
     if Path(name).suffix == ".onnx":
         raise InputError(
             f"{name}: ONNX files are not pruned; there are small, docs, folders of such models, "
             f"{_MINILM}, and {', '.join(DECODERS)}"
         )
     if name != _MINILM:
-        return Language(model_folder(name), machine, tokens, tell)
+        return Language(model_folder(name), meter, tokens, tell)
     try:
-        return Published(machine, tell)
+        return Published(meter, tell)
     except MissingModelError as error:
         raise InputError(str(error)) from None

@@ -21,7 +21,7 @@ from celosia.sw.ir.graph import Graph, Tensor
 from celosia.sw.models.cases import Case
 from celosia.sw.quantize.graphs.sketch import sketch
 
-__all__ = ["Cost", "Machine", "decoder_costs"]
+__all__ = ["Cost", "Machine", "Meter", "decoder_costs"]
 
 PREFILL: Final = Text(0, 128)
 STEP: Final = Text(128, 1)
@@ -50,6 +50,13 @@ class Machine:
 
     config: AcceleratorConfig
     timing: MemoryTiming
+
+
+@dataclass(frozen=True)
+class Meter:
+    """What tells the costs of models on a machine."""
+
+    machine: Machine
     rtl: bool = False
     """Whether programs run on the RTL, too."""
     tell: Progress = silent
@@ -61,7 +68,7 @@ class Machine:
         """
         self.tell(f"predicting cycles: {name}", None)
         graphs, _ = sketch(graph)
-        found = predict_graphs(graphs, self.config, self.timing)
+        found = predict_graphs(graphs, self.machine.config, self.machine.timing)
         return Cost(
             input=name,
             cycles=found.cycles,
@@ -72,13 +79,13 @@ class Machine:
 
     def _measured(self, name: str, graphs: Sequence[Graph]) -> int:
         """Cycles of the RTL, of all graphs one after the other, on random inputs."""
-        cycles = 0
+        cycles, config, timing = 0, self.machine.config, self.machine.timing
         for graph in graphs:
-            compiled = compile_for(graph, self.config, self.timing)
-            random = np.random.default_rng(self.timing.seed)
+            compiled = compile_for(graph, config, timing)
+            random = np.random.default_rng(timing.seed)
             inputs = {each: _drawn(graph.tensors[each], random) for each in graph.inputs}
             self.tell(f"running on the RTL: {name}", None)
-            opened = partial(open_device, "verilator", self.config, self.timing, progress=self.tell)
+            opened = partial(open_device, "verilator", config, timing, progress=self.tell)
             whole = measure_compiled(name, compiled, Case(graph, inputs), opened).whole
             assert whole.right, f"{name}: {whole.failure or whole.mismatches}"
             assert whole.cycles is not None
@@ -93,10 +100,10 @@ def _drawn(tensor: Tensor, random: np.random.Generator) -> NDArray[Any]:
     return random.integers(limits.min, limits.max, size, tensor.type, endpoint=True)
 
 
-def decoder_costs(machine: Machine, graph: FloatGraph) -> list[Cost]:
+def decoder_costs(meter: Meter, graph: FloatGraph) -> list[Cost]:
     """What a decoder's graph of a whole text takes for its first 128 tokens, and for one behind."""
     texts = {"prefill of 128": PREFILL, "step behind 128": STEP}
     layout = CacheLayout(1, STEP.keys)
     return [
-        machine.cost(name, step_graph(graph, [text], layout).graph) for name, text in texts.items()
+        meter.cost(name, step_graph(graph, [text], layout).graph) for name, text in texts.items()
     ]

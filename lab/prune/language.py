@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from shutil import copyfile
 
-from celosia.lab.prune.costs import Machine, decoder_costs
+from celosia.lab.prune.costs import Meter, decoder_costs
 from celosia.lab.prune.llama import Calibrated, calibrate, prune_llama, readers
 from celosia.lab.prune.part import CRITERIA, Criterion
 from celosia.lab.prune.pruned import Narrower, Wanted
@@ -40,8 +40,8 @@ __all__ = ["Language"]
 class Language:
     """The model in `folder`.  Raises `LanguageError` for files that are none."""
 
-    def __init__(self, folder: Path, machine: Machine, tokens: int, tell: Progress):
-        self.folder, self.machine, self.tell = folder, machine, tell
+    def __init__(self, folder: Path, meter: Meter, tokens: int, tell: Progress):
+        self.folder, self.meter, self.tell = folder, meter, tell
         self.model = load_language_model(folder)
         shape = self.model.weights.shape
         self.windows = load_calibration(folder, shape.vocabulary, shape.context)
@@ -104,7 +104,7 @@ class Language:
         return Narrower(
             weights=weights.shape.parameters,
             quality={"perplexity": found, "ratio": found / self._exact},
-            costs=decoder_costs(self.machine, graph),
+            costs=decoder_costs(self.meter, graph),
             save=lambda output: self._save(weights, recovery, output),
         )
 

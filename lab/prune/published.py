@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from celosia.lab.prune.costs import Machine
+from celosia.lab.prune.costs import Meter
 from celosia.lab.prune.minilm import calibrate, prune_encoder, varied
 from celosia.lab.prune.part import CRITERIA, Criterion, Gram
 from celosia.lab.prune.pruned import Narrower, Wanted
@@ -31,8 +31,8 @@ class Published:
     criteria: Sequence[Criterion] = CRITERIA[:2]
     reason = "minilm has no loss to take a gradient of"
 
-    def __init__(self, machine: Machine, tell: Progress):
-        self.machine, self.tell = machine, tell
+    def __init__(self, meter: Meter, tell: Progress):
+        self.meter, self.tell = meter, tell
         self.sentences = FloatSentences()
         self.weights = self.sentences.weights
         tell("encoding texts", None)
@@ -86,7 +86,7 @@ class Published:
         found = cosines(self.sentences.vectors(self.texts), self.vectors)
         lengths = [len(text) for text in tokenize(DEFAULT_TEXTS)]
         name = f"{len(lengths)} texts, {sum(lengths)} tokens"
-        cost = self.machine.cost(name, encoder_float_graph(weights, lengths))
+        cost = self.meter.cost(name, encoder_float_graph(weights, lengths))
         return Narrower(
             weights=weights.shape.layers
             * (4 * weights.shape.width**2 + 2 * weights.shape.width * weights.shape.hidden),

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from celosia.lab.prune.costs import Machine, decoder_costs
+from celosia.lab.prune.costs import Meter, decoder_costs
 from celosia.lab.prune.part import CRITERIA, Criterion
 from celosia.lab.prune.pruned import Narrower, Wanted
 from celosia.sim.support.problems import InputError
@@ -28,8 +28,8 @@ class RandomDecoder:
     criteria: Sequence[Criterion] = CRITERIA
     reason = ""
 
-    def __init__(self, name: str, shape: DecoderShape, machine: Machine):
-        self.name, self.shape, self.machine = name, shape.with_layers(1), machine
+    def __init__(self, name: str, shape: DecoderShape, meter: Meter):
+        self.name, self.shape, self.meter = name, shape.with_layers(1), meter
 
     def check_output(self, output: Path) -> None:
         """Nothing is written of it."""
@@ -57,7 +57,7 @@ class RandomDecoder:
     def _measured(self, shape: DecoderShape) -> Narrower:
         graph = decoder_float_graph(shape, _ones, _LONGEST, _EPSILON, whole=False)
         return Narrower(
-            weights=shape.layer_weights, quality={}, costs=decoder_costs(self.machine, graph)
+            weights=shape.layer_weights, quality={}, costs=decoder_costs(self.meter, graph)
         )
 
 

@@ -1,4 +1,4 @@
-"""The lines of a sweep in its folder: each whole, each once, kept through whatever happens."""
+"""The lines of a sweep in its folder, or of a search: each whole, each once, kept through all."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,28 +30,29 @@ class Lines:
 
 
 @contextmanager
-def open_lines(folder: Path) -> Iterator[Lines]:
-    """The lines in `folder`, for one process at a time.
+def open_lines(folder: Path, name: str = LINES, what: str = "sweep") -> Iterator[Lines]:
+    """The lines in the file `name` of `folder`, for one process at a time.
 
     The end of a line that was cut short is removed.  Raises `InputError` if the file holds anything
-    else than lines of a sweep, and `OutputError` if another sweep writes there, or nothing can.
+    else than lines of a sweep, or of `what` messages call it, and `OutputError` if another one
+    writes there, or nothing can.
     """
-    path = folder / LINES
-    with open_lines_of(path, f"{folder}: another sweep writes there") as file:
+    path = folder / name
+    with open_lines_of(path, f"{folder}: another {what} writes there") as file:
         data = file.read()
         whole = data[: data.rfind(b"\n") + 1]
-        known = dict(_parsed(whole, path))
+        known = dict(_parsed(whole, path, what))
         if len(data) > len(whole):
             file.truncate(len(whole))
         yield Lines(file, known)
 
 
-def _parsed(data: bytes, path: Path) -> Iterator[tuple[str, Line]]:
+def _parsed(data: bytes, path: Path, what: str) -> Iterator[tuple[str, Line]]:
     for number, text in enumerate(data.splitlines(), 1):
         try:
             line = parse_json(text)
         except ValueError:
             line = None
         if not isinstance(line, dict) or not isinstance(line.get("key"), str):
-            raise InputError(f"{path}: line {number}: not a line of a sweep")
+            raise InputError(f"{path}: line {number}: not a line of a {what}")
         yield line["key"], line

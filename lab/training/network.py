@@ -63,8 +63,13 @@ def logits(
     tokens: jax.Array,
     dropout: float = 0,
     key: jax.Array | None = None,
+    columns: jax.Array | None = None,
 ) -> jax.Array:
-    """The logits (batch x length x vocabulary) of what follows each of `tokens`."""
+    """The logits (batch x length x vocabulary) of what follows each of `tokens`.
+
+    Of a token between operators only the first `columns` elements count, if that is given: those
+    behind them have to be 0.
+    """
     keys = iter(jax.random.split(key, 2 * len(shape.layers) + 1) if key is not None else ())
 
     def dropped(x: jax.Array) -> jax.Array:
@@ -73,6 +78,10 @@ def logits(
         kept = jax.random.bernoulli(next(keys), 1 - dropout, x.shape)
         return jnp.where(kept, x / (1 - dropout), 0)
 
+    def normalized(x: jax.Array, gamma: jax.Array) -> jax.Array:
+        mean = jnp.square(x).sum(-1, keepdims=True) / (x.shape[-1] if columns is None else columns)
+        return x * jax.lax.rsqrt(mean + LlamaShape.EPSILON) * gamma
+
     x = dropped(parameters["embedding"][tokens])
     for index, sizes in enumerate(shape.layers):
         layer = {
@@ -80,13 +89,9 @@ def logits(
             for name, value in parameters.items()
             if name.startswith(f"{index}.")
         }
-        x = x + dropped(_attention(layer, sizes, _normalized(x, layer["attention_norm"])))
-        x = x + dropped(_feed_forward(layer, _normalized(x, layer["norm"])))
-    return _normalized(x, parameters["norm"]) @ parameters["embedding"].T
-
-
-def _normalized(x: jax.Array, gamma: jax.Array) -> jax.Array:
-    return x * jax.lax.rsqrt(jnp.square(x).mean(-1, keepdims=True) + LlamaShape.EPSILON) * gamma
+        x = x + dropped(_attention(layer, sizes, normalized(x, layer["attention_norm"])))
+        x = x + dropped(_feed_forward(layer, normalized(x, layer["norm"])))
+    return normalized(x, parameters["norm"]) @ parameters["embedding"].T
 
 
 def _turns(width: int, length: int) -> tuple[jax.Array, jax.Array]:

@@ -8,9 +8,10 @@ was interrupted goes on as if it had not been.
 # JAX and optax are an extra, which most do not install.
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -28,10 +29,40 @@ from celosia.lab.training.network import Parameters, initial_parameters, loss
 from celosia.lab.training.recipe import Recipe
 from celosia.sw.reference.language.errors import LanguageError
 
-__all__ = ["Told", "train"]
+__all__ = ["Task", "Told", "train"]
 
 Told = Callable[[int, float], None]
 """Called after each step with the number of steps that are done, and the step's loss in nats."""
+
+
+class Task(Protocol):
+    """What a step makes less."""
+
+    def given(self, index: int) -> Any:
+        """What the step `index` is given beside its batch, as a tree of arrays."""
+        ...
+
+    def losses(
+        self, parameters: Parameters, batch: jax.Array, key: jax.Array, given: Any
+    ) -> tuple[jax.Array, jax.Array]:
+        """What is made less, and the loss in nats that is told."""
+        ...
+
+
+@dataclass(frozen=True)
+class _Foretell:
+    """The next token of one network."""
+
+    recipe: Recipe
+
+    def given(self, index: int) -> Any:
+        """Nothing."""
+
+    def losses(
+        self, parameters: Parameters, batch: jax.Array, key: jax.Array, given: Any
+    ) -> tuple[jax.Array, jax.Array]:
+        found = loss(parameters, self.recipe.shape, batch, self.recipe.dropout, key)
+        return found, found
 
 
 def train(
@@ -39,19 +70,18 @@ def train(
     tokens: NDArray[np.uint16],
     *,
     start: Mapping[str, NDArray[np.float32]] | None = None,
+    task: Task | None = None,
     checkpoint: Path | None = None,
     every: int = 50,
     tell: Told = lambda steps, loss: None,
 ) -> dict[str, NDArray[np.float32]]:
     """The trained float32 tensors, by the names of `tensor_shapes`.
 
-    `tokens` is the training text in one row, and `start` has the tensors to begin with, if they are
-    not fresh ones.  Each `every` steps all that the next step needs is
-    written to `checkpoint`; a file that is there already is gone on with, whatever the start was.
-
-    Raises
-    `CheckpointError` for one that is damaged or that does not fit, `LanguageError` for a text that
-    is shorter than a window.
+    `tokens` is the training text in one row; `start` has the tensors to begin with, if they are not
+    fresh ones; without a `task`, the next token is foretold.  Each `every` steps all that the next
+    step needs is written to `checkpoint`; a file that is there already is gone on with, whatever
+    the start was.  Raises `CheckpointError` for one that is damaged or that does not fit,
+    `LanguageError` for a text that is shorter than a window.
     """
     window = recipe.shape.context + 1
     if len(tokens) <= window:
@@ -66,13 +96,14 @@ def train(
         found = load_checkpoint(checkpoint, recipe, tokens)
         done = found.steps
         parameters, state = _filled((parameters, state), found.arrays)
-    step = _step(recipe, optimizer)
+    task = task or _Foretell(recipe)
+    step = _step(task, optimizer)
     key = jax.random.key(recipe.seed)
     told = None
     for index in range(done, recipe.steps):
         batch = _batch(recipe, tokens, index, window)
         parameters, state, found_loss = step(
-            parameters, state, batch, jax.random.fold_in(key, index)
+            parameters, state, batch, jax.random.fold_in(key, index), task.given(index)
         )
         # A step's loss is waited for while the next one is computed.
         if told is not None:
@@ -99,14 +130,15 @@ def _filled(tree: Any, arrays: list[NDArray[Any]]) -> Any:
     return jax.tree.unflatten(jax.tree.structure(tree), arrays)
 
 
-def _step(recipe: Recipe, optimizer: optax.GradientTransformation) -> Callable[..., Any]:
+def _step(task: Task, optimizer: optax.GradientTransformation) -> Callable[..., Any]:
     @partial(jax.jit, donate_argnums=(0, 1))
-    def step(parameters: Parameters, state: Any, batch: jax.Array, key: jax.Array) -> Any:
-        value, gradients = jax.value_and_grad(loss)(
-            parameters, recipe.shape, batch, recipe.dropout, key
-        )
+    def step(
+        parameters: Parameters, state: Any, batch: jax.Array, key: jax.Array, given: Any
+    ) -> Any:
+        learn = jax.value_and_grad(task.losses, has_aux=True)
+        (_, told), gradients = learn(parameters, batch, key, given)
         updates, state = optimizer.update(gradients, state, parameters)
-        return optax.apply_updates(parameters, updates), state, value
+        return optax.apply_updates(parameters, updates), state, told
 
     return step
 

@@ -13,8 +13,8 @@ import pytest
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
-from celosia.lab.branches.plans import staged_plan
 from celosia.lab.graphs.branches import branches_case
+from celosia.lab.tune.branches.plans import staged_plan
 from celosia.sw.compiler.choose import choose
 from celosia.sw.compiler.passes import Compress, Encode
 from celosia.sw.compiler.pipeline import Decide, compile_graph

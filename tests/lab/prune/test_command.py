@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from celosia.lab.prune import command
-from celosia.lab.prune.costs import Cost, Machine
+from celosia.lab.prune.costs import Cost, Meter
 from celosia.lab.training import steps
 from celosia.lab.training.text.manual import ManualError
 from celosia.sw.models.decoder_shape import DecoderShape
@@ -42,7 +42,7 @@ def model(monkeypatch, tmp_path):
 def quick(monkeypatch):
     """Predicts nothing, which takes seconds."""
     none = Cost(input="any", cycles=4, rtl_cycles=None, read_bytes=5, write_bytes=6)
-    monkeypatch.setattr(Machine, "cost", lambda *_: none)
+    monkeypatch.setattr(Meter, "cost", lambda *_: none)
 
 
 def test_a_folder_is_written_that_is_a_model(quick):

@@ -6,7 +6,7 @@ import pytest
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
-from celosia.lab.prune.costs import Machine
+from celosia.lab.prune.costs import Machine, Meter
 from celosia.sim.run.report import Measurement
 from celosia.sw.quantize.encoders.float_graph import encoder_float_graph
 from celosia.sw.reference.encoder import EncoderShape
@@ -17,13 +17,13 @@ GRAPH = encoder_float_graph(
 )
 
 
-def machine(rtl):
-    return Machine(resolve_config("tiny", ()), MemoryTiming(), rtl)
+def meter(rtl):
+    return Meter(Machine(resolve_config("tiny", ()), MemoryTiming()), rtl)
 
 
 def test_nothing_runs_if_it_is_not_asked_for(monkeypatch):
     monkeypatch.delattr("celosia.lab.prune.costs.measure_compiled")
-    assert machine(rtl=False).cost("any", GRAPH).rtl_cycles is None
+    assert meter(rtl=False).cost("any", GRAPH).rtl_cycles is None
 
 
 def test_every_program_runs(monkeypatch):
@@ -39,12 +39,12 @@ def test_every_program_runs(monkeypatch):
         return SimpleNamespace(whole=Measurement(name="any", cycles=7, elements_checked=1))
 
     monkeypatch.setattr("celosia.lab.prune.costs.measure_compiled", measured)
-    assert machine(rtl=True).cost("any", GRAPH).rtl_cycles == 7 * len(graphs)
+    assert meter(rtl=True).cost("any", GRAPH).rtl_cycles == 7 * len(graphs)
 
 
 @pytest.mark.slow
 def test_cycles_of_the_rtl_are_near_those_that_are_predicted():
-    cost = machine(rtl=True).cost("three tokens", GRAPH)
+    cost = meter(rtl=True).cost("three tokens", GRAPH)
     assert cost.input == "three tokens"
     assert cost.rtl_cycles == pytest.approx(cost.cycles, rel=0.05)
     assert cost.read_bytes > 0

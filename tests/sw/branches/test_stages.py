@@ -7,10 +7,10 @@ import pytest
 from celosia.isa.config import ConfigError
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import resolve_config
-from celosia.lab.branches.plans import staged_plan
-from celosia.lab.branches.search import STRATEGIES, stages_of
 from celosia.lab.fuzz.graphs.levels import check_device
 from celosia.lab.graphs.branches import BRANCHES, branches_case
+from celosia.lab.tune.branches.plans import staged_plan
+from celosia.lab.tune.branches.search import STRATEGIES, stages_of
 from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sw.branches.blocks import Block, blocks_of
 from celosia.sw.branches.costs import QUARTERS, Cost, Costs, Together, share_of

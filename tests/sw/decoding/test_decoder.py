@@ -33,7 +33,7 @@ def test_a_step_has_to_read_its_weights_and_what_its_caches_hold():
 def test_of_packed_weights_a_step_has_to_read_half():
     def least(choice: str) -> int:
         found = quantized(weights=WEIGHT_CHOICES[choice])
-        return found.step([Text(9, 1)], CacheLayout(1, 30)).least_bytes(0)
+        return found.step([Text(9, 1)], CacheLayout(1, 30)).least_bytes([])
 
     last = SHAPE.width * SHAPE.vocabulary
     whole = least("int8")

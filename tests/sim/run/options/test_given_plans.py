@@ -6,8 +6,8 @@ import pytest
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
-from celosia.lab.branches.plans import BEST, best_stages, staged_plan
-from celosia.lab.branches.search import STRATEGIES
+from celosia.lab.tune.branches.plans import BEST, best_stages, staged_plan
+from celosia.lab.tune.branches.search import STRATEGIES
 from celosia.lab.tune.spaces.plan_space import PlanSpace
 from celosia.lab.tune.tuning_log import Entry, open_log, tuning_key
 from celosia.sim.run.options.given_plans import GivenPlan

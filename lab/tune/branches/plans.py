@@ -4,7 +4,7 @@ from typing import Final
 
 from celosia.isa.config import AcceleratorConfig, did_you_mean
 from celosia.isa.memory import MemoryTiming
-from celosia.lab.branches.search import STRATEGIES, Strategy, stages_of
+from celosia.lab.tune.branches.search import STRATEGIES, Strategy, stages_of
 from celosia.sim.run.options.plan_sources import PlanSource
 from celosia.sim.support.problems import InputError
 from celosia.sw.branches.blocks import blocks_of
