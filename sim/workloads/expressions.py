@@ -73,7 +73,7 @@ def _read(path: Path) -> Tensor:
         raise InputError(f"{path}{_line(path, error)}: {error}") from None
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # The file is a user's, and may raise anything.
         raise InputError(f"{path}{_line(path, error)}: {type(error).__name__}: {error}") from None
     tensor = found.get(_NAME)
     if not isinstance(tensor, Tensor):
@@ -85,7 +85,7 @@ def _read(path: Path) -> Tensor:
     return tensor
 
 
-def _line(path: Path, error: Exception) -> str:
+def _line(path: Path, error: BaseException) -> str:
     """The last line of the file that an error came through, as ``:12``."""
     frames = traceback.extract_tb(error.__traceback__)
     lines = [each.lineno for each in frames if each.filename == str(path)]

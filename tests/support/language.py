@@ -1,6 +1,7 @@
 """Small language models with random weights."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from celosia.sw.reference.language.shape import SMALL, LayerShape, LlamaShape, tensor_shapes
 from celosia.sw.reference.language.shape_document import read_shape, shape_document
@@ -40,3 +41,12 @@ def random_weights(shape: LlamaShape = TINY, seed: int = 0) -> LlamaWeights:
 def small_shape(**sizes: int) -> LlamaShape:
     """The project's model with other sizes, which files have one number for (`layers`, `heads`)."""
     return read_shape(shape_document(SMALL) | sizes)
+
+
+def predictable_text(count: int) -> NDArray[np.uint16]:
+    """Tokens of a vocabulary of 64 that mostly follow from the one before them."""
+    random, tokens = np.random.default_rng(0), [1]
+    while len(tokens) < count:
+        noise = int(random.integers(0, 64)) if random.random() < 0.1 else 3
+        tokens.append((tokens[-1] * 5 + noise) % 64)
+    return np.array(tokens, np.uint16)

@@ -90,7 +90,7 @@ class Slots:
         self.shifts: list[int] = []
         """Whether the transposer shifts, by cycles."""
         self.lines: list[int] = []
-        """Of each read, which line of the row is wanted; -1: all of it is one."""
+        """The line of its row that each read wants; -1: all of the row is one."""
         dut = WeightLoader(config)
 
         async def producer(ctx):

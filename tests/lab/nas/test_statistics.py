@@ -7,7 +7,7 @@ from celosia.lab.nas.statistics import kendall, kendall_interval, perplexity_rat
 
 
 def test_tau_counts_pairs_in_the_same_order():
-    """Of six pairs one is the other way round; of a tie nothing is known."""
+    """One of six pairs is the other way round; a tie tells nothing."""
     assert kendall([1, 2, 3, 4], [1, 2, 4, 3]) == pytest.approx(4 / 6)
     assert kendall([1, 2, 3], [3, 2, 1]) == -1
     assert kendall([1, 1, 2], [1, 2, 3]) == pytest.approx(2 / np.sqrt(2 * 3))

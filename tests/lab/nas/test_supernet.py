@@ -16,7 +16,7 @@ from celosia.lab.training.scorers import float_scorer
 from celosia.sw.models.decoder_graph import llama_float_graph
 from celosia.sw.reference.language.shape import LlamaShape
 from celosia.sw.reference.language.weights import LlamaWeights
-from tests.support.language import random_weights
+from tests.support.language import predictable_text, random_weights
 
 pytestmark = pytest.mark.skipif(
     not (find_spec("jax") and find_spec("optax")), reason="not installed (extra `training`)"
@@ -36,12 +36,7 @@ RECIPE = SupernetRecipe(shape=SHORT.largest, steps=40, warmup=5, space=str(SHORT
 
 @pytest.fixture(scope="module")
 def text():
-    """Tokens that mostly follow from the one before them."""
-    random, tokens = np.random.default_rng(0), [1]
-    while len(tokens) < 3000:
-        noise = int(random.integers(0, 64)) if random.random() < 0.1 else 3
-        tokens.append((tokens[-1] * 5 + noise) % 64)
-    return np.array(tokens, np.uint16)
+    return predictable_text(3000)
 
 
 @pytest.fixture(scope="module")

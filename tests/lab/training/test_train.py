@@ -15,7 +15,7 @@ from celosia.sw.models.decoder_graph import llama_float_graph
 from celosia.sw.reference.language.errors import LanguageError
 from celosia.sw.reference.language.model_file import load_language_model
 from celosia.sw.reference.language.weights import LlamaWeights
-from tests.support.language import UNLIKE, random_weights, small_shape
+from tests.support.language import UNLIKE, predictable_text, random_weights, small_shape
 
 pytestmark = pytest.mark.skipif(
     not (find_spec("jax") and find_spec("optax")), reason="not installed (extra `training`)"
@@ -27,12 +27,7 @@ RECIPE = Recipe(shape=SHAPE, steps=50, warmup=5)
 
 @pytest.fixture(scope="module")
 def text():
-    """Tokens that mostly follow from the one before them."""
-    random, tokens = np.random.default_rng(0), [1]
-    while len(tokens) < 4000:
-        noise = int(random.integers(0, 64)) if random.random() < 0.1 else 3
-        tokens.append((tokens[-1] * 5 + noise) % 64)
-    return np.array(tokens, np.uint16)
+    return predictable_text(4000)
 
 
 @pytest.fixture(scope="module")

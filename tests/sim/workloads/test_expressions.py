@@ -70,6 +70,7 @@ def test_an_operator_of_a_file_is_compared_and_its_result_is_the_tensor(file, tm
         ("", "it sets no `operator`"),
         ("x = 1 / 0", r"gram\.py:1: ZeroDivisionError"),
         ("def f(:", "gram.py: SyntaxError"),
+        ("import sys\nsys.exit(0)", r"gram\.py:2: SystemExit: 0"),
         (GRAM.replace("(6, 6)", "(7, 6)"), r"gram\.py:6: g: x\[i, k\]: index i is 0\.\.6"),
         (GRAM.replace("x[i, k] *", "x[i, k] * x[i, k] * 9 *"), "gram.py: g: no intrinsic computes"),
     ],
