@@ -163,8 +163,9 @@ TINY: Final = Space(depths=(1, 2, 3), widths=(64, 96), heads=(2, 4), hidden=(64,
 
 def read_space(path: str) -> Space:
     """The space in a TOML file.  Raises `InputError` that names the place and the rule."""
+    text = read_text(path, MIB)
     try:
-        found = parse_toml(read_text(path, MIB))
+        found = parse_toml(text)
     except ValueError as error:
         raise InputError(f"{path}: {error}") from None
     lists, numbers = ("depths", "widths", "heads", "hidden"), ("head_width", "together")

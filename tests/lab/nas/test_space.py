@@ -91,3 +91,8 @@ def test_files_that_are_no_space_are_refused(tmp_path, text, message):
     path.write_text(text)
     with pytest.raises(InputError, match=message):
         read_space(str(path))
+
+
+def test_a_file_that_is_not_there_is_named_once():
+    with pytest.raises(InputError, match=r"^gone\.toml: No such file"):
+        read_space("gone.toml")
