@@ -9,11 +9,10 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from celosia.sw.decoding.session import SlotText
 from celosia.sw.decoding.steps import Step, Steps
 from celosia.sw.reference.encoder import Floats
+from celosia.sw.reference.language.random_words import RandomWords
 from celosia.sw.reference.language.sampling import Sampler
 
 __all__ = ["Following", "generate_texts"]
@@ -35,7 +34,7 @@ class _Going:
 
     number: int
     text: SlotText
-    random: np.random.Generator
+    random: RandomWords
     left: int
     """How many tokens may follow still."""
     last: int = -1

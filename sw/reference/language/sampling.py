@@ -2,14 +2,23 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from celosia.sw.reference.encoder import Floats
 from celosia.sw.reference.language.errors import LanguageError, TokenError
+from celosia.sw.reference.language.random_words import RandomWords
 
-__all__ = ["Continued", "Draft", "Sampler", "generate"]
+__all__ = ["HALVES", "STEPS", "Continued", "Draft", "Sampler", "generate"]
+
+STEPS: Final = 1024
+"""The steps of a logit in which a token becomes half as probable."""
+HALVES: Final = np.rint(np.exp2(31 - np.arange(STEPS) / STEPS)).astype(np.int64)
+"""The weights of tokens whose logits are so many steps below the greatest: 2^31 and less."""
+_NEVER: Final = 32 * STEPS
+"""Tokens that are so many steps below, or more, are never drawn."""
 
 Draft = Callable[[Sequence[int], int], Sequence[int]]
 """The tokens that may follow a text, so many at most."""
@@ -31,7 +40,12 @@ class Continued(Protocol):
 class Sampler:
     """How a token is chosen.
 
-    Raises `LanguageError` for a temperature that is negative or not finite, or `top_p` not in 0..1.
+    All is drawn in integers, so that another program draws the same text from the same logits.  A
+    logit that is `d` below the greatest has the weight `HALVES[n % STEPS] >> n // STEPS`, where
+    `n = floor(d / temperature * (STEPS / log(2)) + 0.5)`, computed in float64.
+
+    Raises `LanguageError` for a temperature that is negative or not finite, `top_p` not in 0..1,
+    or a seed not in 0..2^64-1.
     """
 
     temperature: float = 0.0
@@ -47,21 +61,29 @@ class Sampler:
         if not 0 < self.top_p <= 1:
             raise LanguageError(f"top_p: {self.top_p} is not above 0 and at most 1")
 
-    def random(self) -> np.random.Generator:
-        """The source of one text's choices."""
-        return np.random.default_rng(self.seed)
+        if not 0 <= self.seed < RandomWords.SEEDS:
+            raise LanguageError(f"seed: {self.seed} is not in 0..2^64-1")
 
-    def choose(self, logits: Floats, random: np.random.Generator) -> int:
+    def random(self) -> RandomWords:
+        """The source of one text's choices."""
+        return RandomWords(self.seed)
+
+    def choose(self, logits: Floats, random: RandomWords) -> int:
         """A token; of equal logits, the first token's is the greater."""
         if not self.temperature:
             return int(np.argmax(logits))
-        scaled = logits.astype(np.float64) / self.temperature
-        powers = np.exp(scaled - scaled.max())
-        order = np.argsort(-powers, kind="stable")
-        sums = np.cumsum(powers[order])
-        kept = int(np.searchsorted(sums, self.top_p * sums[-1])) + 1
-        drawn = random.random() * sums[min(kept, len(sums)) - 1]
-        return int(order[np.searchsorted(sums, drawn, side="right")])
+        weights = self.weights(logits)
+        order = np.argsort(-weights, kind="stable")
+        sums = np.cumsum(weights[order])
+        kept = sums[np.searchsorted(sums, self.top_p * float(sums[-1]))]
+        return int(order[np.searchsorted(sums, random.below(int(kept)), side="right")])
+
+    def weights(self, logits: Floats) -> NDArray[np.int64]:
+        """How probable each token is, (vocabulary) of 0..2^31, for a temperature above 0."""
+        below = logits.max().astype(np.float64) - logits.astype(np.float64)
+        steps = np.floor(below / self.temperature * (STEPS / np.log(2)) + 0.5)
+        n = np.minimum(steps, _NEVER).astype(np.int64)
+        return HALVES[n % STEPS] >> n // STEPS
 
 
 def generate(

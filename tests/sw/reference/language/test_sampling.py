@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from celosia.sw.reference.language.errors import LanguageError, TokenError
-from celosia.sw.reference.language.sampling import Sampler, generate
+from celosia.sw.reference.language.random_words import RandomWords
+from celosia.sw.reference.language.sampling import HALVES, STEPS, Sampler, generate
 
 LOGITS = np.log(np.array([0.1, 0.4, 0.2, 0.3], np.float32))
 
@@ -45,6 +46,39 @@ def test_of_equal_tokens_the_first_ones_are_as_few_as_have_exactly_that_much(top
     sampler = Sampler(temperature=1, top_p=top_p)
     random, equal = sampler.random(), np.zeros(4, np.float32)
     assert {sampler.choose(equal, random) for _ in range(200)} == {*range(kept)}
+
+
+def test_weights_are_powers_in_steps_of_a_1024th_of_a_half():
+    """`HALVES` by integers alone: w^1024 = 2^(31 * 1024 - n), within half a unit."""
+    for n in (0, 1, 2, 511, 512, 1000, 1023):
+        twice = 2 * int(HALVES[n])
+        power = 1 << (32 * STEPS - n)
+        assert (twice - 1) ** STEPS < power < (twice + 1) ** STEPS or twice == 2 << 31
+    half = np.log(2)
+    logits = np.array([5, 5 - half, 5 - 3 * half, 5 - 30.9 * half, 5 - 32 * half, -np.inf])
+    assert Sampler(temperature=1).weights(logits).tolist() == [2**31, 2**30, 2**28, 1, 0, 0]
+    steps = np.array([0, 0.49, 0.51, 10.49, 10.51]) * half / STEPS
+    weights = [HALVES[n] for n in (0, 0, 1, 10, 11)]
+    assert Sampler(temperature=1).weights(-steps).tolist() == weights
+    assert Sampler(temperature=2).weights(-2 * steps).tolist() == weights
+
+
+def test_a_text_is_drawn_from_integers_that_are_stated():
+    """Ten tokens, drawn by this test's own few lines."""
+    sampler, words = Sampler(temperature=0.8, top_p=0.9, seed=11), RandomWords(11)
+    drawn, below = sampler.random(), LOGITS.max() - LOGITS.astype(np.float64)
+    weights = [
+        int(HALVES[n % 1024]) >> n // 1024
+        for n in (round(x) for x in below / 0.8 * 1024 / np.log(2))
+    ]
+    tokens = sorted(range(4), key=lambda token: -weights[token])
+    while sum(weights[token] for token in tokens[:-1]) >= 0.9 * sum(weights):
+        tokens.pop()
+    sums = [sum(weights[token] for token in tokens[: place + 1]) for place in range(len(tokens))]
+    for _ in range(10):
+        number = words.below(sums[-1])
+        place = sum(above <= number for above in sums)
+        assert sampler.choose(LOGITS, drawn) == tokens[place]
 
 
 class Counted:
@@ -174,3 +208,6 @@ def test_an_empty_prompt_and_numbers_out_of_range_are_refused():
     for top_p in (0, 1.1, float("nan")):
         with pytest.raises(LanguageError, match="top_p: "):
             Sampler(top_p=top_p)
+    for seed in (-1, 1 << 64):
+        with pytest.raises(LanguageError, match=rf"seed: {seed} is not in 0\.\.2\^64-1"):
+            Sampler(seed=seed)
