@@ -118,7 +118,7 @@ def _longer(
     one = behind(lambda number: 1)
     apart = behind(lambda number: number + 1) if len(places) > 1 else one
     found = dict[_Word, tuple[int, int]]()
-    for word in one.keys() | apart.keys():
+    for word in sorted(one.keys() | apart.keys()):
         by_one, change = one.get(word, 0), apart.get(word, 0)
         texts = [n for n in range(len(places)) if by_one * (n + 1) % _WORDS == change]
         if not by_one or len(texts) != 1:

@@ -93,4 +93,4 @@ def repeated(sizes: Sizes, extent: int, name: str, stage: Stage) -> Sizes:
 
 
 def _none(stage: Stage, what: str) -> PlanError:
-    return PlanError("step-kind", f"stage {stage.ops[0]}", f"a {stage.kind} has no {what}")
+    return PlanError("step-kind", f"stage {stage.ops[0]}", f"{stage.kind} stages have no {what}")

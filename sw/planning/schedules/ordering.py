@@ -95,6 +95,6 @@ def defer(plan: Plan, step: Defer, _graph: Graph, _config: AcceleratorConfig) ->
     index = stage_of(plan, step.op)
     stage = plan.stages[index]
     if not isinstance(stage, AttentionStage):
-        text = f"a {stage.kind} has nothing of its own to defer: leave out op"
+        text = f"{stage.kind} stages have nothing of their own to defer: leave out op"
         raise PlanError("defer-kind", f"stage {step.op}", text)
     return with_stage(plan, index, replace(stage, ahead=1 if step.on else 0))

@@ -82,7 +82,7 @@ def keep(plan: Plan, step: Keep, _graph: Graph, _config: AcceleratorConfig) -> P
         case AttentionStage(), "keys" | "values":
             return _heads_kept(plan, index, stage, step)
         case _:
-            text = f"a {stage.kind} does not say whether {step.what} stay"
+            text = f"{stage.kind} stages do not say whether {step.what} stay"
             raise PlanError("keep-kind", f"stage {step.op}", text)
 
 

@@ -138,7 +138,10 @@ def _apart(product: Schedule) -> Schedule:
         (lambda s: s.tensorize("nobody"), "step-stage: step 1, tensorize: nobody: no stage"),
         (lambda s: s.tensorize("product", 0), "tensorize-times: "),
         (lambda s: s.split("product", rows=(100, 28, 4)), "split-sizes: step 1, split: stage"),
-        (lambda s: s.split("product", keys=(16,)), "step-kind: step 1, split: stage product: a li"),
+        (
+            lambda s: s.split("product", keys=(16,)),
+            "step-kind: step 1, split: stage product: linear st",
+        ),
         (lambda s: s.split("product", tail=(1, 1)), "parts: step 1, split: stage product: parts"),
         (lambda s: s.tile("product", a=5), "a-tiles: step 1, tile: stage product: first 1"),
         (lambda s: s.keep("product", "keys"), "keep-kind: "),

@@ -93,7 +93,7 @@ def test_less_than_one_array_is_refused(plan, graph):
 
 
 def test_a_stage_that_has_no_such_cut_says_so(plan, graph):
-    with pytest.raises(PlanError, match="a linear has no keys"):
+    with pytest.raises(PlanError, match="linear stages have no keys"):
         split(plan, Split(op=name(plan), keys=(4,)), graph, TINY)
 
 

@@ -119,5 +119,5 @@ def test_results_of_all_stages_or_contexts_of_one_are_deferred(on):
     (stage,) = found.stages
     assert isinstance(stage, AttentionStage)
     assert stage.ahead == on
-    with pytest.raises(PlanError, match="defer-kind: stage product: a linear has nothing"):
+    with pytest.raises(PlanError, match="defer-kind: stage product: linear stages have nothing"):
         defer(PLAIN, Defer(op="product", on=on), PRODUCT, BASE)

@@ -100,7 +100,7 @@ def test_operands_of_a_product_stay_or_not(on_chip):
         assert isinstance(before, LinearStage)
         other = "b" if what == "a" else "a"
         assert kept[other] is {"a": before.a.keep, "b": before.w.keep}[other]
-    with pytest.raises(PlanError, match="keep-kind: stage product: a linear does not say"):
+    with pytest.raises(PlanError, match="keep-kind: stage product: linear stages do not say"):
         keep(PLAIN, Keep(op="product", what="keys"), PRODUCT, BASE)
 
 
