@@ -15,6 +15,7 @@ from celosia.hw.decode.transform_op import TransformOp
 from celosia.hw.issue.hazards import POSITION_BITS, WINDOW, HazardTables, Needs, reached
 from celosia.hw.issue.queues import PerQueue, QueueTraits, event_names, queues
 from celosia.hw.lib.component import Component
+from celosia.hw.lib.early_queue import EarlyQueue
 from celosia.hw.lib.sleep import AWAKE, Wakeful, sleeper
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.registers.queues import WAITS
@@ -210,9 +211,9 @@ class Issue(Component):
         """One queue; returns whether there is a head that waits, and it."""
         name, port = queue.name, getattr(self, queue.name)
         entry = data.StructLayout({"op": queue.op(self.config), "needs": Needs(self.config)})
-        depth, op_bits = queue.depth(self.config), entry["op"].width
+        depth = queue.depth(self.config)
         # Needs are known, and queued, a cycle after the operation: a head has both.
-        ops = SyncFIFOBuffered(width=op_bits, depth=depth)
+        ops = EarlyQueue(queue.op(self.config), queue.early, depth)
         fifo = SyncFIFOBuffered(width=entry["needs"].width, depth=depth)
         fifos.submodules[f"{name}_queue"] = ops
         fifos.submodules[f"{name}_needs"] = fifo
@@ -223,8 +224,8 @@ class Issue(Component):
         m.d.sync += [pushing.eq(inserted), coming.eq(pushing)]
         m.d.comb += self.held[name].eq(inserted | pushing | coming | fifo.r_rdy)
         m.d.comb += [
-            ops.w_data.eq(self.i.p[name]),
-            ops.w_en.eq(inserted),
+            ops.i.p.eq(self.i.p[name]),
+            ops.i.valid.eq(inserted),
             fifo.w_data.eq(needs),
             fifo.w_en.eq(pushing),
         ]
@@ -233,11 +234,11 @@ class Issue(Component):
         met = {need: reached(over[need], head.needs[need]) for need in over}
         starts, waits = Signal(name=f"{name}_starts"), self.waits[name]
         m.d.comb += [
-            head.eq(Cat(ops.r_data, fifo.r_data)),
+            head.eq(Cat(ops.o.p, fifo.r_data)),
             starts.eq(Cat(met.values()).all()),
             port.valid.eq(fifo.r_rdy & starts & ~self.halt),
             port.payload.eq(head.op),
-            ops.r_en.eq(port.valid & port.ready),
+            ops.o.ready.eq(port.valid & port.ready),
             fifo.r_en.eq(port.valid & port.ready),
         ]
         with m.If(fifo.r_rdy):

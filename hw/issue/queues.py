@@ -50,6 +50,8 @@ class QueueTraits:
     """The event after which an operation has written; None if it writes no local memory."""
     own_reads: bool = False
     """An operation may read what an earlier one of the same queue still writes."""
+    early: tuple[str, ...] = ()
+    """Fields by which it is decided in the same cycle whether the operation at the head starts."""
 
     @property
     def hulls(self) -> int:
@@ -83,7 +85,13 @@ class QueueTraits:
 
 
 _TRAITS = (
-    QueueTraits(name="load", memories=(_ANY,), writes=1, done="load_done"),
+    QueueTraits(
+        name="load",
+        memories=(_ANY,),
+        writes=1,
+        done="load_done",
+        early=("wait", "wait_token"),  # `Tokens` looks up what the token has counted.
+    ),
     QueueTraits(
         name="execute",
         memories=(_ROWS,) * PRODUCT_HULLS,

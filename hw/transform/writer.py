@@ -2,13 +2,13 @@
 
 from typing import Annotated
 
-from amaranth import Cat, Module, Mux, Signal, Value, signed
+from amaranth import Cat, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.hdl import Assert
 from amaranth.lib import data, stream
-from amaranth.lib.fifo import SyncFIFOBuffered
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.lib.component import Component
+from celosia.hw.lib.early_queue import EarlyQueue
 from celosia.hw.memory.ports import ScratchpadWrite
 from celosia.hw.transform.controller import Placement
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
@@ -26,12 +26,26 @@ def words_minus_1(config: AcceleratorConfig, place: data.View) -> Value:
     return (((place.elements << shift) - 1) >> (config.dim - 1).bit_length())[:2]
 
 
+class _Word(data.StructLayout):
+    """A `ScratchpadWrite` that waits, its row in two parts."""
+
+    def __init__(self, config: AcceleratorConfig):
+        written = ScratchpadWrite(config).members
+        super().__init__({
+            "data": written["data"],
+            "place": unsigned((config.scratchpad_bank_rows - 1).bit_length()),  # In its bank.
+            "bank": unsigned((config.scratchpad_banks - 1).bit_length()),
+            "mask": written["mask"],
+        })
+
+
 class Placer(Component):
     """Cuts results into local rows, and keeps them until the scratchpad takes them.
 
     A result comes with its place, then stands; its first word is cut in that cycle, each further
-    one in the next.  A word is on offer two cycles after it was cut.  The user keeps no more than
-    `BUFFER_WORDS` words on their way, and results as far apart as they have words.
+    one in the next.  A word is on offer two cycles after it was cut; its bank comes from a
+    register, since who gets a bank is decided by it.  The user keeps no more than `BUFFER_WORDS`
+    words on their way, and results as far apart as they have words.
 
     Parameters
     ----------
@@ -68,14 +82,19 @@ class Placer(Component):
 
     def elaborate(self, platform) -> Module:
         m = Module()
-        layout = ScratchpadWrite(self.config)
-        # The fifo's output register makes it one word deeper than the memory in it.
-        m.submodules.buffer = fifo = SyncFIFOBuffered(width=layout.size, depth=BUFFER_WORDS + 1)
-        entry = layout(fifo.w_data)
+        # What is on offer is not in the memory: the buffer is one word deeper than that.
+        fifo = EarlyQueue(_Word(self.config), ("bank",), BUFFER_WORDS + 1)
+        m.submodules.buffer = fifo
+        word, entry = fifo.o.p, Signal(ScratchpadWrite(self.config))
         m.d.comb += [
-            self.words.valid.eq(fifo.r_rdy),
-            self.words.payload.eq(fifo.r_data),
-            fifo.r_en.eq(self.words.ready),
+            self.words.valid.eq(fifo.o.valid),
+            self.words.p.data.eq(word.data),
+            self.words.p.row.eq(Cat(word.place, word.bank)),
+            self.words.p.mask.eq(word.mask),
+            fifo.o.ready.eq(self.words.ready),
+            fifo.i.p.data.eq(entry.data),
+            Cat(fifo.i.p.place, fifo.i.p.bank).eq(entry.row),
+            fifo.i.p.mask.eq(entry.mask),
         ]
         # The result that is being cut, after its first cycle.
         kept = Signal(Placement(self.config), reset_less=True)
@@ -90,7 +109,7 @@ class Placer(Component):
                 index.eq(1),
             ]
             m.d.comb += [
-                fifo.w_en.eq(1),
+                fifo.i.valid.eq(1),
                 entry.row.eq(self.place.row),
                 entry.mask.eq(self._mask(self.place, 0)),
                 entry.data.as_value().eq(self._bytes(self.place)[0]),
@@ -101,7 +120,7 @@ class Placer(Component):
                 kept.row.eq(kept.row + kept.stride),
                 index.eq(index + 1),
             ]
-            m.d.comb += [fifo.w_en.eq(1), entry.row.eq(kept.row)]
+            m.d.comb += [fifo.i.valid.eq(1), entry.row.eq(kept.row)]
             with m.Switch(index):
                 for number, word in enumerate(self._bytes(kept)[1:], start=1):
                     with m.Case(number):
@@ -109,7 +128,7 @@ class Placer(Component):
                             entry.mask.eq(self._mask(kept, number)),
                             entry.data.as_value().eq(word),
                         ]
-        m.d.sync += Assert(~fifo.w_en | fifo.w_rdy, "a word without room")
+        m.d.sync += Assert(~fifo.i.valid | fifo.i.ready, "a word without room")
         return m
 
     def _bytes(self, place: data.View) -> list[Value]:

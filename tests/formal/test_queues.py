@@ -3,8 +3,10 @@
 from typing import Final
 
 from amaranth import Value
+from amaranth.lib import data
 
 from celosia.hw.bus.window import ENTRIES, BeatWindow
+from celosia.hw.lib.early_queue import EarlyQueue
 from celosia.hw.lib.queue import Queue
 from celosia.isa.presets import PRESETS
 from tests.formal.running import proof_tests
@@ -30,6 +32,28 @@ def queue(h: Harness) -> None:
     h.m.d.comb += entry.addr.eq(inner["taken"] + one.ahead)
     h.claim((inner["written"] - inner["taken"])[:3] == one.level)
     h.claim(~one.tracked | (entry.data == one.kept))
+
+
+def early_queue(h: Harness) -> None:
+    dut = EarlyQueue(data.StructLayout({"bank": 2, "rest": 2}), ("bank",), DEPTH + 1)
+    module = dut.elaborate(None)
+    kept_in = [submodule(module, name) for name in ("early", "storage")]
+    entries = [memory.read_port(domain="comb") for memory in kept_in]
+    inner = h.inside(module, "dut")
+    h.source(dut.i, "i")
+    h.sink(dut.o, "o")
+    leaves = dut.o.valid & dut.o.ready
+    one = h.follow(dut.i.valid & dut.i.ready, dut.i.p, leaves, DEPTH + 1)
+    on_offer = one.tracked & dut.o.valid & (one.ahead == 0)
+    h.claim(~on_offer | (dut.o.p.as_value() == one.kept))
+    # Invariants: one entry may be on offer, the others are in place, in both memories.
+    h.claim(inner["level"] + dut.o.valid == one.level)
+    h.claim(dut.i.ready == (inner["level"] != DEPTH))
+    h.claim(dut.held == (one.level != 0))
+    h.claim((inner["written"] - inner["read"])[:2] == inner["level"][:2])
+    for entry, part in zip(entries, (one.kept[:2], one.kept[2:]), strict=True):
+        h.m.d.comb += entry.addr.eq(inner["read"] + one.ahead - dut.o.valid)
+        h.claim(~one.tracked | on_offer | (entry.data == part))
 
 
 def window(h: Harness) -> None:
@@ -58,6 +82,16 @@ _PROOFS: Final = (
             "celosia.hw.lib.queue",
             "self.i.ready.eq((written ^ taken) != self.depth)",
             "self.i.ready.eq(1)",
+        ),
+        induction=True,
+    ),
+    Proof(
+        early_queue,
+        6,
+        Planted(
+            "celosia.hw.lib.early_queue",
+            "loads.eq((level != 0) & (~self.o.valid | self.o.ready))",
+            "loads.eq((level != 0) & self.i.ready)",
         ),
         induction=True,
     ),

@@ -11,6 +11,7 @@ from typing import Final
 
 import pytest
 from amaranth.hdl import Shape
+from amaranth.lib import data
 from amaranth.lib.wiring import Component, Flow
 
 import celosia.hw
@@ -21,6 +22,7 @@ from celosia.hw.host.board.setup import BoardSetup
 from celosia.hw.host.board.top import BoardTop
 from celosia.hw.host.board.uart_receiver import UartReceiver
 from celosia.hw.host.board.uart_transmitter import UartTransmitter
+from celosia.hw.lib.early_queue import EarlyQueue
 from celosia.hw.store.controller import StoreController, store_ports
 from celosia.isa.presets import PRESETS
 
@@ -33,6 +35,7 @@ EXAMPLES: Final[Mapping[type[Component], Callable[[], Component]]] = {
     BlockMemory: lambda: BlockMemory(PRESETS["tiny"], 1024),
     BoardTop: lambda: BoardTop(PRESETS["tiny"], BOARD),
     Bridge: lambda: Bridge(BOARD),
+    EarlyQueue: lambda: EarlyQueue(data.StructLayout({"bank": 2, "data": 8}), ("bank",)),
     UartReceiver: lambda: UartReceiver(8),
     UartTransmitter: lambda: UartTransmitter(8),
 }
