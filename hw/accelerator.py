@@ -179,6 +179,9 @@ class Accelerator(Component):
             load.halt.eq(halted),
             store.halt.eq(halted),
         ]
+        # For fences, which an error stops anyway: it is not to be on its way through here.
+        paths_empty = load.empty & execute.idle & store.empty & transform_idle
+        m.d.comb += issue.paths_idle.eq(paths_empty)
         paths_idle = load.idle & execute.idle & store.idle & transform_idle
         failing = Cat(fault.valid for fault in faults).any()
         self._tell(m, paths_idle, halted, failing, loops, decoder, issue, load, execute, store)
@@ -232,7 +235,6 @@ class Accelerator(Component):
         begun = ~(decoder.empty & issue.idle)
         waiting = ~halted & (begun | loops.busy)
         m.d.comb += [
-            issue.paths_idle.eq(paths_idle),
             # What fails is kept in `error` from the next cycle on: it never looks as if all had
             # gone well.
             self.busy.eq(waiting | ~paths_idle | failing),

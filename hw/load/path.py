@@ -71,8 +71,10 @@ class LoadPath(Sleeping):
         An error.
     halt : ``In(1)``
         Another unit failed.
+    empty : ``Out(1)``
+        No load was accepted that is not done; an error ends none.
     idle : ``Out(1)``
-        No load is being worked on; after an error: no burst is in flight.
+        The same; after an error: no burst is in flight.
     read_bytes : ``Out(unsigned(READ_BYTES_BITS))``
         Useful bytes of the burst whose address is accepted in this cycle.
     state : ``Out(LoadState)``
@@ -91,6 +93,7 @@ class LoadPath(Sleeping):
     done: Annotated[Signal, Out(1)]
     fault: Annotated[data.View, Out(Fault())]
     halt: Annotated[Signal, In(1)]
+    empty: Annotated[Signal, Out(1)]
     idle: Annotated[Signal, Out(1)]
     read_bytes: Annotated[Signal, Out(unsigned(READ_BYTES_BITS))]
     state: Annotated[Any, Out(LoadState)]
@@ -164,7 +167,8 @@ class LoadPath(Sleeping):
         m.d.sync += working.eq(working + (self.op.valid & self.op.ready) - rows.done)
         m.d.comb += [
             self.done.eq(rows.done),
-            self.idle.eq(Mux(stop, ~reader.in_flight, working == 0)),
+            self.empty.eq(working == 0),
+            self.idle.eq(Mux(stop, ~reader.in_flight, self.empty)),
             self.read_bytes.eq(reader.read_bytes),
         ]
         return reader

@@ -95,8 +95,10 @@ class StorePath(Sleeping):
         An error.
     halt : ``In(1)``
         Another unit failed.
+    empty : ``Out(1)``
+        No store was accepted that is not done; an error ends none.
     idle : ``Out(1)``
-        No store is being worked on; after an error: no burst is in flight.
+        The same; after an error: no burst is in flight.
     write_bytes : ``Out(unsigned(8))``
         Bytes of the burst whose address is accepted in this cycle.
     state : ``Out(StoreState)``
@@ -116,6 +118,7 @@ class StorePath(Sleeping):
     done: Annotated[Signal, Out(1)]
     fault: Annotated[data.View, Out(Fault())]
     halt: Annotated[Signal, In(1)]
+    empty: Annotated[Signal, Out(1)]
     idle: Annotated[Signal, Out(1)]
     write_bytes: Annotated[Signal, Out(unsigned(8))]
     state: Annotated[Any, Out(StoreState)]
@@ -177,7 +180,10 @@ class StorePath(Sleeping):
         accepted = self._accept(m, controller, segments, ~writer.stopped & admitted, writes)
 
         m.d.sync += stores.eq(stores + accepted - self.done)
-        m.d.comb += self.idle.eq(Mux(writer.stopped, ~writer.in_flight, stores == 0))
+        m.d.comb += [
+            self.empty.eq(stores == 0),
+            self.idle.eq(Mux(writer.stopped, ~writer.in_flight, self.empty)),
+        ]
         issues = accepted & writes
         unissued = Signal.like(stores)  # Stores of which not all bursts are issued.
         with m.If(issues != writer.issued):

@@ -5,11 +5,11 @@ from typing import Annotated, Any
 from amaranth import Cat, Module, Signal, signed, unsigned
 from amaranth.hdl import Assert
 from amaranth.lib import data
-from amaranth.lib.fifo import SyncFIFOBuffered
 from amaranth.lib.memory import Memory, ReadPort
 from amaranth.lib.wiring import In, Out
 
 from celosia.hw.lib.component import Component
+from celosia.hw.lib.early_queue import EarlyQueue
 from celosia.hw.lib.sleep import resting
 from celosia.hw.memory.garbage import garbage
 from celosia.hw.memory.ports import row_shape
@@ -131,33 +131,33 @@ class Statistics(Component):
     def _queue(self, m: Module, background: Background, total: ReadPort, squares: ReadPort) -> None:
         """Slots wait here; the sums of the next one are read ahead."""
         slot_bits = (self.config.statistics_rows - 1).bit_length()
-        m.submodules.queue = queue = SyncFIFOBuffered(
-            width=slot_bits + 1, depth=self.config.statistics_rows
-        )
+        entry = data.StructLayout({"slot": slot_bits, "squared": 1})
+        m.submodules.queue = queue = EarlyQueue(entry, depth=self.config.statistics_rows)
         sums, job = self.sums_write, background.job
         finishes = sums.valid & sums.finish
         reads = Signal()  # The slot that is on offer.
         m.d.comb += [
-            queue.w_en.eq(finishes),
-            queue.w_data.eq(Cat(sums.slot, sums.squared)),
-            reads.eq(queue.r_rdy & (~job.valid | job.ready)),
-            queue.r_en.eq(reads),
+            queue.i.valid.eq(finishes),
+            queue.i.p.slot.eq(sums.slot),
+            queue.i.p.squared.eq(sums.squared),
+            reads.eq(queue.o.valid & (~job.valid | job.ready)),
+            queue.o.ready.eq(reads),
             job.p.sums.total.eq(total.data),
             job.p.sums.squares.eq(squares.data),
-            self.busy.eq((queue.r_level != 0) | job.valid | background.busy),
+            self.busy.eq(queue.held | job.valid | background.busy),
         ]
         for port in (total, squares):
-            m.d.comb += [port.en.eq(reads), port.addr.eq(queue.r_data)]
+            m.d.comb += [port.en.eq(reads), port.addr.eq(queue.o.p.slot)]
         slot, squared = Signal(slot_bits, reset_less=True), Signal(reset_less=True)
         m.d.comb += [job.p.slot.eq(slot), job.p.squared.eq(squared)]
         valid = Signal()
         m.d.comb += job.valid.eq(valid)
         with m.If(finishes):
-            m.d.sync += Assert(queue.w_rdy, "more rows finish than there are slots")
+            m.d.sync += Assert(queue.i.ready, "more rows finish than there are slots")
         with m.If(~job.valid | job.ready):
-            m.d.sync += valid.eq(queue.r_rdy)
+            m.d.sync += valid.eq(queue.o.valid)
         with m.If(reads):
-            m.d.sync += Cat(slot, squared).eq(queue.r_data)
+            m.d.sync += [slot.eq(queue.o.p.slot), squared.eq(queue.o.p.squared)]
 
 
 def _serve(m: Module, port: RowReadInterface, reads: list[ReadPort], platform: object) -> None:

@@ -122,10 +122,11 @@ class Bench:
                 ctx.set(port.ready, self.rng.random() >= self.stall)
             ctx.set(dut.halt, cycle == self.halt_cycle)
             offered = self._local(ctx, cycle, offered)
-            _, _, op_taken, done, fault, idle, read_bytes, state = await ctx.tick().sample(
+            _, _, op_taken, done, fault, empty, idle, read_bytes, state = await ctx.tick().sample(
                 dut.op.valid & dut.op.ready,
                 dut.done,
                 dut.fault,
+                dut.empty,
                 dut.idle,
                 dut.read_bytes,
                 dut.state,
@@ -143,7 +144,8 @@ class Bench:
             halted = self.halt_cycle is not None and cycle >= self.halt_cycle
             stopped = bool(self.faults) or halted
             busy = len(self.op_cycles) - len(self.done_cycles)
-            assert idle == (not busy - op_taken + done) or stopped, f"idle, cycle {cycle}"
+            assert empty == (not busy - op_taken + done), f"empty, cycle {cycle}"
+            assert idle == empty or stopped, f"idle, cycle {cycle}"
             ended = idle if stopped else len(self.done_cycles) == len(self.ops)
             rest -= bool(ended)
             if stopped and idle and self.rest_cycle is None:

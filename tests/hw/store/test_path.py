@@ -159,7 +159,7 @@ class Run:
         ctx.set(dut.limits, self.limits)
         ctx.set(dut.parameters.ready, 1)
         signals = [dut.op.ready, dut.reads_done, dut.done, dut.fault, dut.idle, dut.write_bytes]
-        signals.append(dut.state)
+        signals += [dut.state, dut.empty]
         for port in ports.values():
             signals += [port.valid, port.row, port.ready]
         signals += memory.signals(dut.port)
@@ -183,6 +183,7 @@ class Run:
                 idle,
                 count,
                 state,
+                empty,
                 *rest,
             ) = await ctx.tick().sample(*signals)
             self.states.append(StoreState(state))
@@ -198,6 +199,7 @@ class Run:
             stopped = self.faults or fault.valid or ctx.get(dut.halt)
             unanswered = memory.responses < len(memory.bursts)
             working = unanswered if stopped else len(self.taken) > len(self.done)
+            assert empty == (len(self.taken) == len(self.done))
             assert not (idle and working)
             assert idle or working or stopped
             assert not stopped or not (offered and ready)
