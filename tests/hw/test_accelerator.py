@@ -168,6 +168,35 @@ def test_it_is_busy_until_an_error_is_there(loads):
     assert set(quiet) == {Cause.READ_RESPONSE if loads else Cause.WRITE_RESPONSE}
 
 
+@pytest.mark.parametrize("loads", [True, False], ids=["load", "store"])
+def test_a_fence_behind_what_fails_never_passes(loads):
+    dut = shared_design(Accelerator, CONFIG)
+    move = {"dram": 0x1000, "local": 0, "local_cols": 4, "local_rows": 1}
+    program = [(MVIN if loads else MVOUT).encode(**move), FENCE.encode()]
+    response = dut.read_port.r if loads else dut.write_port.b
+    passed: list[int] = []
+
+    async def watch(ctx):
+        async for *_, fence in ctx.tick().sample(dut.completed.fence):
+            passed.append(fence)
+
+    async def testbench(ctx):
+        accept_all(ctx, dut)
+        await send(ctx, dut.commands, [command._asdict() for command in program])
+        await ctx.tick().repeat(40)
+        ctx.set(response.p.response, 2)
+        if loads:
+            ctx.set(response.p.last, 1)
+        ctx.set(response.valid, 1)
+        await ctx.tick().until(response.ready)
+        ctx.set(response.valid, 0)
+        await ctx.tick().repeat(20)
+        assert ctx.get(dut.error.cause) != Cause.NONE
+
+    simulate(dut, testbench, background=[watch])
+    assert not any(passed)
+
+
 def test_of_two_errors_the_first_one_is_kept():
     """The units stop at the first one, a little later: whatever is between the two."""
     move = {"dram": 0x1000, "local_cols": 4, "local_rows": 1}
