@@ -157,7 +157,7 @@ class LaneControl:
     def end(self, polynomial: Polynomial, scaler: Scaler) -> RowGatherer:
         """Drive both turns of the scaler, and gather what comes of `polynomial` and of it."""
         m, parts = self._m, self.parts
-        ending = packed(
+        put = packed(
             _Ending(self._config),
             result=self._result,
             last=parts.last,
@@ -165,8 +165,12 @@ class LaneControl:
             scaling=self._scaling2,
             present=self._visible if self._config.zero_scale_bits else Const(0, 0),
         )
-        depth = Scaler.LATENCY + Polynomial.LATENCY
-        ending = self._waiting("ending", parts.enters, ending, polynomial.valid, depth)
+        # Into a register a cycle ahead: what becomes of a result chooses what the scaler takes.
+        ahead = Polynomial.LATENCY - 1
+        coming = Stages(m, polynomial.start, ahead, "coming").valid[-1]
+        depth = Scaler.LATENCY + ahead
+        ending = Signal(_Ending(self._config), name="ending", reset_less=True)
+        m.d.sync += ending.eq(self._waiting("ending", parts.enters, put, coming, depth))
         ends = polynomial.valid & ending.result
         rescales, passes = ends & ~ending.scaling.raw, ends & ending.scaling.raw
         rescaled = scaler.valid & ~self._scaled

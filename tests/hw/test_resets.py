@@ -25,7 +25,7 @@ ACCELERATORS: Final = {
         {
             "loops": 114, "decoder": 1227, "issue": 4183, "load": 184, "execute": 112,
             "store": 250, "scratchpad": 4, "accumulator": 4, "parameters": 3, "tokens": 97,
-            "transform": 661, "owners": 0, "": 112,
+            "transform": 676, "owners": 0, "": 112,
         },
     ),
     "gemmini": (
