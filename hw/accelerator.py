@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Annotated, Any
 
 from amaranth import Cat, Const, Module, Mux, Signal, Value, unsigned
+from amaranth.hdl import Assert
 from amaranth.lib import data, stream
 from amaranth.lib.wiring import In, Out, connect, flipped
 
@@ -256,14 +257,16 @@ class Accelerator(Component):
         ]
 
     def _errors(self, m: Module, decoder: Decoder, faults: Iterable[data.View]) -> Signal:
-        """Keep the first error; returns whether there was one."""
+        """Keep the first error; returns whether there was one: a register, for all units to see."""
         with m.If(self.fault.valid & (self.error.cause == Cause.NONE)):
             m.d.sync += [self.error.eq(self.fault), self.error.tag.eq(decoder.number)]
         for fault in faults:
             with m.If(fault.valid & (self.error.cause == Cause.NONE)):
                 m.d.sync += self.error.eq(fault)
         halted = Signal()
-        m.d.comb += halted.eq(self.error.cause != Cause.NONE)
+        with m.If(Cat(fault.valid for fault in (self.fault, *faults)).any()):
+            m.d.sync += halted.eq(1)
+        m.d.sync += Assert(halted == (self.error.cause != Cause.NONE), "an error without a cause")
         return halted
 
     def _observe(self, m: Module, owners: Owners, *units) -> None:
