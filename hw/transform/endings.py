@@ -86,10 +86,8 @@ class Endings(Component):
             gone = Signal(COUNT_BITS, name=f"gone_{port}")
             total = Signal(COUNT_BITS, name=f"total_{port}")
             waiting = Signal(range(BUFFER_WORDS + 1), name=f"waiting_{port}")  # What is not gone.
-            left = Signal.like(waiting, name=f"waiting_{port}_next")
             added = Mux(self.accepted, self.words[port], 0)
-            m.d.comb += left.eq(waiting + added - self.taken[port])
-            m.d.sync += waiting.eq(left)
+            m.d.sync += waiting.eq(waiting + added - self.taken[port])
             m.d.comb += total.eq(promised + self.words[port])
             with m.If(self.accepted):
                 m.d.sync += promised.eq(total)
@@ -97,8 +95,15 @@ class Endings(Component):
                 m.d.sync += gone.eq(gone + 1)
             mark = marks(fifo.r_data)[port]
             now.append(total)
-            # Comparisons with constants, then choices: a sum more would make the path longer.
-            room = Cat(left <= BUFFER_WORDS - words for words in range(ACC_BYTES + 1))
+            # Whether a step is accepted, and a word taken, is known last: comparisons come before.
+            # Bit w is for w - 1 words, or for w behind one that leaves.
+            fitting = range(-1, ACC_BYTES + 1)
+            before, after = (
+                Cat(held <= BUFFER_WORDS - words for words in fitting)
+                for held in (waiting, waiting + self.words[port])
+            )
+            room = Mux(self.accepted, after, before)
+            room = Mux(self.taken[port], room[:-1], room[1:])
             kept, coming = (room.bit_select(words[port], 1) for words in (self.words, self.coming))
             fits.append(Mux(self.moves, coming, kept))
             reached.append(~(gone + self.taken[port] - mark)[COUNT_BITS - 1])
