@@ -16,7 +16,7 @@ from celosia.hw.issue.queues import Memories, PerQueue, QueueTraits, event_names
 from celosia.hw.lib.sleep import Sleeping
 from celosia.isa.config import AcceleratorConfig
 
-__all__ = ["POSITION_BITS", "WINDOW", "HazardTables", "Needs", "reached"]
+__all__ = ["POSITION_BITS", "WINDOW", "HazardTables", "Needs", "close", "reached"]
 
 POSITION_BITS = 12
 """Width of the number of an operation in its queue, in bits; the number wraps."""
@@ -35,6 +35,17 @@ class Needs(data.StructLayout):
 def reached(event: Value, need: Value) -> Value:
     """Whether a counter of events has come to `need`; both wrap."""
     return ~(event - need)[POSITION_BITS - 1]
+
+
+def close(new: Value, old: Value) -> Value:
+    """Whether fewer than `WINDOW` commands are from that of tag `old` to that of `new`; they wrap.
+
+    A difference would take as long as its carries: here, only that of `new` and 1 has many.
+    """
+    bits = (WINDOW - 1).bit_length()
+    high = new[bits:]
+    borrows = new[:bits] < old[:bits]
+    return Mux(borrows, old[bits:] == (high - 1)[: len(high)], old[bits:] == high)
 
 
 class HazardTables(Sleeping):

@@ -12,7 +12,7 @@ from amaranth.lib.wiring import In, Out
 from celosia.hw.bus.bus import Fault
 from celosia.hw.decode.decoder import OPERATIONS, Decoded, Kind
 from celosia.hw.decode.transform_op import TransformOp
-from celosia.hw.issue.hazards import POSITION_BITS, WINDOW, HazardTables, Needs, reached
+from celosia.hw.issue.hazards import POSITION_BITS, HazardTables, Needs, close, reached
 from celosia.hw.issue.queues import PerQueue, QueueTraits, event_names, queues
 from celosia.hw.lib.component import Component
 from celosia.hw.lib.early_queue import EarlyQueue
@@ -166,7 +166,9 @@ class Issue(Component):
         # Compared only where it counts, for the sake of simulation.
         with m.If(self.i.valid & ~inserting & fits):
             m.d.comb += near.eq(
-                Cat(~valid | self._close(head.op.tag) for valid, head in heads.values()).all()
+                Cat(
+                    ~valid | close(self.i.p.tag, head.op.tag) for valid, head in heads.values()
+                ).all()
             )
         is_operation = (self.i.p.kind != Kind.FENCE) & (self.i.p.kind != Kind.ERROR)
         m.d.comb += self.full.eq(self.i.valid & ~inserting & ~near & is_operation)
@@ -187,10 +189,6 @@ class Issue(Component):
         m.d.sync += comes.eq(pushed)
         m.d.comb += awake.eq(self.i.ready | pushed | comes | leaves | ResetSignal())
         m.submodules.fifos = sleeper(fifos, awake)
-
-    def _close(self, tag: Value) -> Value:
-        """Whether the operation `tag`, which still waits, is near enough to the new one."""
-        return (self.i.p.tag - tag)[: len(tag)] < WINDOW
 
     def _drain(self, m: Module, drained: Value) -> None:
         """Fences and broken rules."""

@@ -10,7 +10,7 @@ from amaranth.sim import Simulator
 from celosia.hw.decode.decoder import Kind, hull_count
 from celosia.hw.decode.ops import Space
 from celosia.hw.decode.ranges import space_base, space_rows
-from celosia.hw.issue.hazards import POSITION_BITS, WINDOW, HazardTables, reached
+from celosia.hw.issue.hazards import POSITION_BITS, WINDOW, HazardTables, close, reached
 from celosia.hw.issue.queues import Memories, QueueTraits
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.registers.queues import QUEUES
@@ -187,6 +187,23 @@ def test_positions_compare_across_the_wrap(need):
         for ahead, wanted in ((-2 * WINDOW, 0), (-1, 0), (0, 1), (1, 1), (2 * WINDOW - 1, 1)):
             event = Const((need + ahead) % WRAP, POSITION_BITS)
             assert ctx.get(reached(event, Const(need, POSITION_BITS))) == wanted
+
+    simulator = Simulator(Module())
+    simulator.add_testbench(testbench)
+    simulator.run()
+
+
+def test_tags_are_close_within_the_window_and_across_the_wrap():
+    bits, rng = 32, random.Random(0)
+    olds = [0, 1, WINDOW - 1, WINDOW, 3 << 20, (1 << bits) - WINDOW, (1 << bits) - 1]
+    aparts = [0, 1, WINDOW - 1, WINDOW, WINDOW + 1, 2 * WINDOW - 1, 2 * WINDOW, 1 << 31, -1]
+    pairs = [(old, apart) for old in olds for apart in aparts]
+    pairs += [(rng.getrandbits(bits), rng.randrange(2 * WINDOW)) for _ in range(100)]
+
+    async def testbench(ctx):
+        for old, apart in pairs:
+            new = Const((old + apart) % (1 << bits), bits)
+            assert ctx.get(close(new, Const(old, bits))) == (0 <= apart < WINDOW)
 
     simulator = Simulator(Module())
     simulator.add_testbench(testbench)
