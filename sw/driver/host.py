@@ -7,8 +7,14 @@ from typing import Final
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding.tokens import TokenWait
 from celosia.isa.registers.errors import Cause
-from celosia.isa.registers.events import COUNTER_BITS, COUNTERS
-from celosia.isa.registers.map import IDENTITY, INTERFACE_VERSION, REGISTERS, configuration_words
+from celosia.isa.registers.events import COUNTER_BITS, COUNTERS, Owner
+from celosia.isa.registers.map import (
+    IDENTITY,
+    INTERFACE_VERSION,
+    REGISTER_BITS,
+    REGISTERS,
+    configuration_words,
+)
 from celosia.sw.driver.registers import RegisterPort, Registers
 
 __all__ = ["ErrorReport", "Host", "IdentityError", "Queues", "Range"]
@@ -145,11 +151,17 @@ class Host:
         self.registers.write_fields("CONTROL", ring_enable=ring, clear_counters=1)
 
     def counters(self) -> dict[str, int]:
-        """All counters, as `celosia.isa.registers.events` names them, of an idle accelerator."""
-        return {
-            counter.name: self.registers.read(f"COUNTER_{counter.name.upper()}") & _COUNTER_MASK
-            for counter in COUNTERS
-        }
+        """All counters, as `celosia.isa.registers.events` names them, of an idle accelerator.
+
+        Owners of a unit add up to `cycles`, so that their upper halves are read only if it has one.
+        """
+        counted: dict[str, int] = {}
+        for counter in COUNTERS:
+            name = f"COUNTER_{counter.name.upper()}"
+            if isinstance(counter, Owner) and counted["cycles"] >> REGISTER_BITS == 0:
+                name += "_LO"
+            counted[counter.name] = self.registers.read(name) & _COUNTER_MASK
+        return counted
 
     def queues(self) -> Queues:
         """What is queued for each controller, and what the oldest of it waits for."""

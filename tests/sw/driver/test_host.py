@@ -4,7 +4,7 @@ import pytest
 
 from celosia.isa.presets import PRESETS
 from celosia.isa.registers.errors import Cause
-from celosia.isa.registers.events import COUNTERS
+from celosia.isa.registers.events import COUNTERS, TABLES
 from celosia.isa.registers.map import INTERFACE_VERSION, REGISTERS
 from celosia.sw.driver.host import ErrorReport, Host, IdentityError, Range
 from tests.support.register_port import FakePort
@@ -98,6 +98,19 @@ def test_counters_have_all_of_their_bits(host, port):
         port.words[f"COUNTER_{counter.name.upper()}_HI"] = 0xFFFF
     wanted = {counter.name: 0xFFFF << 32 | index for index, counter in enumerate(COUNTERS)}
     assert host.counters() == wanted
+
+
+@pytest.mark.parametrize("cycles", [(1 << 32) - 1, 1 << 32])
+def test_upper_halves_of_owners_are_read_if_cycles_has_one(host, port, cycles):
+    """Others count several things in a cycle, and are read as a whole."""
+    for counter in COUNTERS:
+        port.words[f"COUNTER_{counter.name.upper()}_HI"] = 3
+    low, high = cycles & (1 << 32) - 1, cycles >> 32
+    port.words |= {"COUNTER_CYCLES_LO": low, "COUNTER_CYCLES_HI": high}
+    counted = host.counters()
+    assert (counted["cycles"], counted["read_bytes"]) == (cycles, 3 << 32)
+    owners = {owner.name for unit in TABLES for owner in unit.owners}
+    assert {counted[name] >> 32 for name in owners} == {3 * high}
 
 
 def test_interrupts_are_acknowledged_once(host, port):
