@@ -1,5 +1,6 @@
 """The architectural state: what configuration commands leave behind for later ones."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -151,11 +152,13 @@ class ArchState:
         )
 
     def preload(self, values: Values) -> "ArchState":
-        # Every other command of a program is one, and `replace` takes six times as long.
-        state = object.__new__(ArchState)
-        vars(state).update({name: getattr(self, name) for name in self.__dataclass_fields__})
-        vars(state).update(values)
-        return state
+        return self._changed(values)
 
     def config_transform(self, instruction: Instruction, values: Values) -> "ArchState":
-        return replace(self, transform=self.transform.set(instruction, values))
+        return self._changed({"transform": self.transform.set(instruction, values)})
+
+    def _changed(self, values: Mapping[str, object]) -> "ArchState":
+        """With other `values` of some fields, for the commands that programs have most of."""
+        state = object.__new__(ArchState)  # `replace` takes many times as long.
+        vars(state).update(vars(self), **values)
+        return state

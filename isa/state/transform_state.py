@@ -1,6 +1,6 @@
 """What the CONFIG_TRANSFORM commands leave behind for TRANSFORM."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Self
 
 from celosia.isa import encoding
@@ -44,7 +44,7 @@ class TransformState:
 
     def set(self, instruction: Instruction, values: dict[str, int]) -> Self:
         """The state after a command of `instruction` with the operands `values`."""
-        return replace(self, fields={**self.fields, instruction.name: values})
+        return type(self)({**self.fields, instruction.name: values})
 
     def get(self, instruction: Instruction, field: str) -> int:
         """The value of a field."""
