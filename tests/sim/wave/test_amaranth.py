@@ -17,11 +17,24 @@ from tests.support.waves import PROGRAM, SETUP, Waves, check_lines, check_views
 BARE = replace(SETUP, config=PLAIN)
 
 
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(BARE, id="plain"),
+        # With the normalization unit, of which the program uses nothing.
+        pytest.param(SETUP, id="tiny", marks=pytest.mark.slow),
+    ],
+)
+def setup(request):
+    """The device whose waves are looked at."""
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def run(tmp_path_factory):
+def run(tmp_path_factory, setup):
     """A whole run: the request, its waves and its cycles."""
     request = WaveRequest(path=tmp_path_factory.mktemp("run") / "out.vcd")
-    with AmaranthWaveDevice(request, SETUP) as device:
+    with AmaranthWaveDevice(request, setup) as device:
         cycles = device.run(PROGRAM).cycles
         assert len(os.listdir(request.path.parent)) == 1, "the file appears when it is complete"
     assert cycles is not None
@@ -57,12 +70,12 @@ def test_queues_and_hierarchy(run):
     assert not [name for name in waves.bits if "._" in name or ".$" in name]
 
 
-def test_a_window_of_a_scope_with_a_run_that_fails_before_another(run, tmp_path):
+def test_a_window_of_a_scope_with_a_run_that_fails_before_another(run, setup, tmp_path):
     request = WaveRequest(
         path=tmp_path / "out.vcd", start=100, stop=2000, scope="celosia_axi.accelerator.load"
     )
     outside = parse_command("mvin dram=0x10 local=sp[0] local_cols=4 local_rows=1")
-    with AmaranthWaveDevice(request, SETUP) as device:
+    with AmaranthWaveDevice(request, setup) as device:
         with pytest.raises(DeviceError):
             device.run([outside])
         device.run(PROGRAM)
