@@ -1,5 +1,6 @@
 """Generated Verilog passes Verilator's lint, but for what `hw/host/lint.vlt` waives."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -39,13 +40,31 @@ def lint(module: str, *files: Path | str) -> subprocess.CompletedProcess[str]:
     ],
     ids=["smallest axi", "tiny axi", "tiny core", "base axi", "base core", "large", "narrow"],
 )
-def test_the_verilog_passes_lint(tmp_path, top, preset, overrides):
+@pytest.mark.parametrize(
+    "defines",
+    [
+        # Without them the two tests below lint the same modules: memories alone, and the others.
+        pytest.param((), marks=SLOW, id="plain"),
+        pytest.param(("CELOSIA_ASSERTIONS", "CELOSIA_PESSIMISTIC_RAMS"), id="defined"),
+    ],
+)
+def test_the_verilog_passes_lint(tmp_path, top, preset, overrides, defines):
     design = exported(top, Memories.BLACKBOX, preset, overrides)
     verilog, models = tmp_path / "design.v", tmp_path / "models.v"
     verilog.write_text(design.verilog)
     models.write_text(design.models)
-    for defines in ([], ["+define+CELOSIA_ASSERTIONS", "+define+CELOSIA_PESSIMISTIC_RAMS"]):
-        result = lint(design.top.module, *defines, verilog, models)
+    words = [f"+define+{name}" for name in defines]
+    result = lint(design.top.module, *words, verilog, models)
+    assert result.returncode == 0, result.stderr[:2000]
+
+
+def test_models_of_memories_pass_lint_without_what_is_for_simulation(tmp_path):
+    models = exported(TopChoice.AXI, Memories.BLACKBOX).models
+    (tmp_path / "models.v").write_text(models)
+    names = re.findall(r"^module (\w+)", models, re.MULTILINE)
+    assert len(names) > 2
+    for name in names:
+        result = lint(name, tmp_path / "models.v")
         assert result.returncode == 0, result.stderr[:2000]
 
 
