@@ -29,8 +29,13 @@ def never(*_arguments, **_more):
     raise AssertionError("it was compiled")
 
 
-@pytest.mark.parametrize("preset", ["tiny", "base"])
-@pytest.mark.parametrize("name", ["layer", "bert-17", "vit"])
+@pytest.mark.parametrize(
+    ("name", "preset"),
+    [
+        *(("layer", "tiny"), ("layer", "base"), ("bert-17", "base"), ("vit", "base")),
+        *(pytest.param(name, "tiny", marks=pytest.mark.nightly) for name in ("bert-17", "vit")),
+    ],
+)
 def test_nothing_is_compiled_and_all_is_the_same(name, preset, monkeypatch):
     config = resolve_config(preset)
     graphs = [LAYER] if name == "layer" else [each.graph for each in quantized(name).segments]

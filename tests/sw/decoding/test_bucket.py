@@ -41,8 +41,14 @@ def few():
     return compile_bucket(step("opt", 1, LAST), ONE, contexts, config, choices=CHOICES)
 
 
-@pytest.mark.parametrize("preset", ["tiny", "base"])
-@pytest.mark.parametrize(("form", "rows"), [("llama", 1), ("llama", 16), ("gpt2", 1), ("opt", 5)])
+@pytest.mark.parametrize(
+    ("form", "rows", "preset"),
+    [
+        *(("llama", 1, "tiny"), ("gpt2", 1, "tiny"), ("opt", 5, "tiny")),
+        *(("llama", 1, "base"), ("llama", 16, "base"), ("gpt2", 1, "base"), ("opt", 5, "base")),
+        pytest.param("llama", 16, "tiny", marks=pytest.mark.nightly),
+    ],
+)
 def test_a_patched_program_is_the_one_that_is_compiled(preset, form, rows):
     config, contexts = resolve_config(preset, ()), range(8, LAST + 1)
     bucket = compile_bucket(step(form, rows, LAST), ONE, contexts, config, choices=CHOICES)
@@ -135,9 +141,14 @@ def several(preset, form, texts, slots):
     return compile_bucket(segment.graph, layout, contexts, config, choices=CHOICES, texts=texts)
 
 
-@pytest.mark.parametrize("preset", ["tiny", "base"])
 @pytest.mark.parametrize(
-    ("form", "texts", "slots"), [("llama", 4, 4), ("gpt2", 2, 8), ("opt", 1, 4), ("llama", 8, 16)]
+    ("form", "texts", "slots", "preset"),
+    [
+        *(("llama", 4, 4, "tiny"), ("gpt2", 2, 8, "tiny"), ("opt", 1, 4, "tiny")),
+        *(("llama", 4, 4, "base"), ("gpt2", 2, 8, "base"), ("opt", 1, 4, "base")),
+        ("llama", 8, 16, "base"),
+        pytest.param("llama", 8, 16, "tiny", marks=pytest.mark.nightly),
+    ],
 )
 def test_a_program_of_several_texts_is_the_one_that_is_compiled_for_any_places(
     preset, form, texts, slots

@@ -141,7 +141,7 @@ def test_integers_foretell_what_float_does(name, decibels):
 @pytest.mark.parametrize("pieces", [(3, 1, 1, 16), (1, 19, 1)])
 def test_prefill_and_steps_are_prefill_of_all_bit_for_bit(name, pieces):
     quantized = in_integers(name)
-    found, text = in_pieces(quantized, pieces)
+    found, text = in_pieces(quantized, pieces, preset="base")
     np.testing.assert_array_equal(found, integer_scorer(quantized)(text))
 
 
@@ -161,11 +161,11 @@ def test_rtl_normalizes_heads_as_the_functional_model_does():
     np.testing.assert_array_equal(found, integer_scorer(quantized)(text))
 
 
-def in_pieces(quantized, pieces, simulator="functional"):
-    """The logits of a text by steps on a device, and the text."""
+def in_pieces(quantized, pieces, simulator="functional", preset="tiny"):
+    """The logits of a text by steps on a device, and the text; `base` has the shortest programs."""
     text = texts(1, sum(pieces), seed=2)[0]
     size = session_bytes(quantized, len(text))
-    device = open_device(simulator, PRESETS["tiny"], MemoryTiming(), size)
+    device = open_device(simulator, PRESETS[preset], MemoryTiming(), size)
     session = shared_session(device, quantized, len(text))
     parts = np.split(np.array(text), np.cumsum(pieces)[:-1])
     found = [session.append(part.tolist())[0] for part in parts]
