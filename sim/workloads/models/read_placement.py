@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from celosia.sw.frontend.nn.graph import join_origin
 from celosia.sw.quantize.units.placement import PlacedNode, Placement, Where
 
 __all__ = ["read_placement"]
@@ -16,7 +17,7 @@ def read_placement(found: Mapping[str, Any]) -> Placement:
     return Placement(
         tuple(
             PlacedNode(
-                f"{node['name']} ({node['operator']})",
+                join_origin(str(node["name"]), str(node["operator"])),
                 Where(node["where"]),
                 str(node["reason"]),
                 int(node["macs"]),

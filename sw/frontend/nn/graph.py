@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from celosia.sw.frontend.nn.operators.operator import Array, Attributes, TensorType
 from celosia.sw.frontend.nn.operators.table import OPERATORS
 
-__all__ = ["FloatGraph", "Node", "split_origin"]
+__all__ = ["FloatGraph", "Node", "join_origin", "split_origin"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,3 +89,8 @@ def split_origin(origin: str) -> tuple[str, str]:
     """Name and operator of the node of a file that `Node.origin` is the text of."""
     name, _, operator = origin.rpartition(" (")
     return (name, operator.rstrip(")")) if name else ("", origin)
+
+
+def join_origin(name: str, operator: str) -> str:
+    """The text of which `split_origin` makes `name`, which may be empty, and `operator`."""
+    return f"{name} ({operator})" if name else operator

@@ -7,6 +7,7 @@ from graphlib import CycleError, TopologicalSorter
 from onnx import AttributeProto, GraphProto, NodeProto, TensorProto
 
 from celosia.sw.frontend.importer.source.problems import ImportProblem, Refusal
+from celosia.sw.frontend.nn.graph import join_origin
 
 __all__ = ["Scope", "node_label", "ordered"]
 
@@ -49,7 +50,7 @@ class Scope:
 def node_label(node: NodeProto) -> str:
     """What a message calls a node."""
     name = node.name or next((output for output in node.output if output), "")
-    return f"{name} ({node.op_type})" if name else node.op_type
+    return join_origin(name, node.op_type)
 
 
 def ordered(nodes: Sequence[NodeProto], place: str) -> Sequence[NodeProto]:

@@ -6,9 +6,24 @@ import numpy as np
 import pytest
 
 from celosia.sw.frontend.nn.builder import GraphBuilder
+from celosia.sw.frontend.nn.graph import join_origin, split_origin
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import GraphError, TensorType
 from celosia.sw.frontend.nn.verify import verify
+
+
+@pytest.mark.parametrize(
+    ("origin", "parts"),
+    [
+        ("/a/b (MatMul)", ("/a/b", "MatMul")),
+        ("a (b) (Add)", ("a (b)", "Add")),
+        ("Transpose", ("", "Transpose")),
+        ("", ("", "")),
+    ],
+)
+def test_an_origin_is_a_name_and_an_operator(origin, parts):
+    assert split_origin(origin) == parts
+    assert join_origin(*parts) == origin
 
 
 def attention_graph():
