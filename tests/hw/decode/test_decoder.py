@@ -214,6 +214,24 @@ def test_int4_weights_of_every_size_name_half_the_rows_at_most(turned):
     check_all(config, commands, wanted)
 
 
+def test_rows_of_each_type_leave_up_to_their_width():
+    """A row in memory has at most 64 bytes: 16 int32, 32 int16, 64 int8."""
+    config = AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1, normalization=True)
+    assert config.stores_int16
+    commands, widths = [], []
+    for int16 in (0, 1):
+        commands.append(CONFIG_DRAIN.encode(int16=int16, block_stride=1))
+        for accumulator, full, width in ((0, 0, 4), (1, 0, 2 if int16 else 4), (1, 1, 1)):
+            local = LocalAddress(row=0, accumulator=bool(accumulator), full=bool(full)).encode()
+            most = width * config.max_accumulator_blocks * config.dim
+            for cols in (most, most + 1):
+                commands.append(MVOUT.encode(dram=64, local=local, local_rows=1, local_cols=cols))
+                widths.append(Cause.NONE if cols == most else Cause.SHAPE)
+    wanted = expected(config, commands)
+    assert [offer["cause"] for offer in wanted] == widths
+    check_all(config, commands, wanted)
+
+
 def test_sizes_of_what_is_not_there_do_not_matter():
     config, commands = CONFIGS[2], []
     for weight_stationary in (1, 0):

@@ -329,6 +329,25 @@ def test_causality_hides_what_is_behind_the_query(rows, columns, first):
     assert causal_mask(rows, columns, first).tolist() == want
 
 
+@given(
+    window=st.integers(1, 6),
+    more=st.integers(0, 9),
+    first=st.integers(0, 20),
+    rows=st.integers(1, 4),
+    closed=st.booleans(),
+)
+def test_a_query_sees_the_last_keys_of_its_window(window, more, first, rows, closed):
+    """Its own among them; in a ring, the place of key k is that of key k + ring as well."""
+    ring, columns = (window + more, window + more) if closed else (None, 24)
+    first = min(first, columns - rows) if closed else first
+    if first < 0:
+        return
+    seen = causal_mask(rows, columns, first, window, ring)
+    for row, own in zip(seen.tolist(), range(first, first + rows), strict=True):
+        keys = {key % ring if ring else key for key in range(own - window + 1, own + 1)}
+        assert row == [column in keys for column in range(columns)]
+
+
 def test_row_blocks_of_a_causal_mask_are_its_rows():
     whole = causal_mask(12, 12)
     blocks = [causal_mask(4, 12, first) for first in (0, 4, 8)]
@@ -384,6 +403,8 @@ def test_bad_operands_of_softmax_are_named(call, error, message):
         (lambda: causal_mask(0, 1), r"causal_mask: rows: 0 is not in 1\.\."),
         (lambda: causal_mask(1, 4097), r"causal_mask: columns: 4097 is not in 1\.\.4096"),
         (lambda: causal_mask(1, 1, -1), r"causal_mask: first: -1 is not in 0\.\."),
+        (lambda: causal_mask(1, 4, 0, 0), r"causal_mask: window: 0 is not in 1\.\.4096"),
+        (lambda: causal_mask(1, 4, 0, 3, 2), r"causal_mask: ring: 2 is not in 3\.\.4096"),
     ],
 )
 def test_other_bad_operands_are_named(call, message):

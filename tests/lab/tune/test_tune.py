@@ -3,10 +3,12 @@
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from celosia.lab.sweep.words import options_of
+from celosia.lab.tune import search as search_module
 from celosia.lab.tune.search import SearchPlan, search, trials_until
 from celosia.lab.tune.spaces.plan_space import PlanSpace
 from celosia.lab.tune.trial import Found, Trial, try_plan
@@ -70,6 +72,28 @@ def test_a_search_that_goes_on_does_not_propose_again_what_it_began_with(tmp_pat
     assert chosen[8:] != chosen[:8]
     again = [each for each in chosen[8:] if each in chosen[:8]]
     assert len(again) <= 2  # By chance: the space has few plans.
+
+
+def test_a_search_that_goes_on_learns_from_all_that_is_known(tmp_path, monkeypatch):
+    told = []
+
+    class Remembers:
+        def __init__(self, *_):
+            told.clear()
+
+        def ask(self, number):
+            return dict(next(SPACE.all(number))) | {"a_keep": bool(number % 2)}
+
+        def tell(self, chosen, found):
+            told.append((dict(chosen), found.cycles, found.refused))
+
+    monkeypatch.setattr(
+        search_module, "import_extra", lambda *_: SimpleNamespace(StudySampler=Remembers)
+    )
+    tried(tmp_path / "log", "tpe", 5)
+    after = tried(tmp_path / "log", "tpe", 8)
+    assert {entry.refused for entry in after} == {None, "keep"}
+    assert told == [(entry.chosen, entry.cycles, entry.refused) for entry in after]
 
 
 def test_another_seed_is_another_search(tmp_path):

@@ -1,6 +1,7 @@
 """Branches beside each other: legal plans that compute the same, and stages that no order beats."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,9 +13,11 @@ from celosia.lab.graphs.branches import BRANCHES, branches_case
 from celosia.lab.tune.branches.plans import staged_plan
 from celosia.lab.tune.branches.search import STRATEGIES, stages_of
 from celosia.sim.devices.functional import FunctionalDevice
+from celosia.sw.branches import costs as costs_module
 from celosia.sw.branches.blocks import Block, blocks_of
 from celosia.sw.branches.costs import QUARTERS, Cost, Costs, Together, share_of
 from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.planning.choices import Choices
 from celosia.sw.planning.forms.stages import ConcurrentStage
 from celosia.sw.planning.forms.text import parse_plan, print_plan
 from celosia.sw.planning.rules.verify import PlanError, verify_plan
@@ -72,6 +75,37 @@ def test_a_branch_gets_most_of_the_memories_where_that_is_faster(monkeypatch):
         assert 200 <= found.cycles < 210
     alone = Costs.together(costs, [[long]])
     assert alone == Together(100, (QUARTERS,))
+
+
+@pytest.mark.parametrize(
+    ("cycles", "quarters", "chosen"),
+    [
+        ((100, 102), 2, "reads less"),  # Within 3 %: what it reads counts beside others.
+        ((100, 104), 2, "fast"),
+        ((100, 102), QUARTERS, "fast"),  # Alone, nobody else wants the memory.
+        ((104, 100), QUARTERS, "reads less"),
+    ],
+)
+def test_of_plans_that_take_about_as_long_the_one_that_reads_less_runs_beside_others(
+    monkeypatch, cycles, quarters, chosen
+):
+    """Each plan by the rows of its blocks: the second one reads a half, and writes three times."""
+    plans = {4: "fast", 8: "reads less"}
+    expected = dict(zip(plans.values(), cycles, strict=True))
+    work = {"fast": (0.0, 80.0, 10.0, 0.0), "reads less": (0.0, 40.0, 30.0, 0.0)}
+    monkeypatch.setattr(costs_module, "part_of", lambda *_: None)
+    monkeypatch.setattr(costs_module, "choices_by_rows", lambda *_: Choices())
+    monkeypatch.setattr(
+        costs_module,
+        "decide_graph",
+        lambda _, __, choices: SimpleNamespace(stages=plans[choices.block_tiles]),
+    )
+    monkeypatch.setattr(
+        costs_module, "predict", lambda _, __, plan, ___: Cost(expected[plan.stages], ())
+    )
+    costs = Measured({})
+    monkeypatch.setattr(costs, "_work", lambda plan, _: work[plan.stages])
+    assert costs.plan([], quarters).stages == chosen  # type: ignore[comparison-overlap]
 
 
 def test_a_share_is_of_each_memory(decode):

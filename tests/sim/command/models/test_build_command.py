@@ -97,10 +97,11 @@ def test_the_published_model_is_one_saved_model_like_any_other(monkeypatch):
 def test_sizes_of_the_published_model_are_tokens(monkeypatch):
     published(monkeypatch)
     built = ("build", "minilm", "-o", "f.plan", "--preset", "tiny")
-    right(*built, "--dim", "tokens=2", "--dim", "tokens=5")
-    assert [each.sizes for each in load_prepared(Path("f.plan"))] == [{"tokens": 2}, {"tokens": 5}]
+    right(*built, "--dim", "tokens=1", "--dim", "tokens=40")
+    assert [each.sizes for each in load_prepared(Path("f.plan"))] == [{"tokens": 1}, {"tokens": 40}]
     refused("--dim batch=1: the published model has tokens alone", *built, "--dim", "batch=1")
-    refused("--dim tokens=41: is not in 1..40", *built, "--dim", "tokens=41")
+    for tokens in (0, 41):
+        refused(f"--dim tokens={tokens}: is not in 1..40", *built, "--dim", f"tokens={tokens}")
     refused("--calibrate: not with minilm", *built, "--calibrate", "c.npz")
 
 

@@ -90,7 +90,19 @@ def test_two_tensors_have_two_names():
         compute("a", (2,), lambda n: A[n, 0, 0])
 
 
-@pytest.mark.parametrize("zero_point", [-1, 256])
-def test_a_zero_point_is_one_of_the_type(zero_point):
-    with pytest.raises(ExpressionError, match="zero point"):
-        compute("c", (2,), lambda n: requantize(A[n, 0, 0], 1, zero_point=zero_point), "uint8")
+@pytest.mark.parametrize(
+    ("dtype", "legal", "illegal"),
+    [("uint8", (0, 255), (-1, 256)), ("int8", (0,), (-1, 1, 127)), ("int16", (0,), (-1, 1))],
+)
+def test_a_zero_point_is_one_of_the_type(dtype, legal, illegal):
+    """Only uint8 has one but 0."""
+
+    def made(zero_point):
+        element = lambda n: requantize(A[n, 0, 0], 1, zero_point=zero_point)  # noqa: E731
+        return compute("c", (2,), element, dtype)
+
+    for zero_point in legal:
+        assert made(zero_point).dtype == dtype
+    for zero_point in illegal:
+        with pytest.raises(ExpressionError, match=f"zero point {zero_point} of {dtype} is not in"):
+            made(zero_point)

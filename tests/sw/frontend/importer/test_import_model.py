@@ -61,6 +61,26 @@ def test_functions_are_inlined_with_their_attributes():
     assert graph.nodes[0].attributes == {"axis": 0}
 
 
+@pytest.mark.parametrize(("given", "axis"), [({}, 1), ({"along": 0}, 0)])
+def test_an_attribute_that_a_call_leaves_out_has_the_default_of_the_function(given, axis):
+    softmax = node("Softmax", ["a"], ["b"])
+    softmax.attribute.add(name="axis", type=2).ref_attr_name = "along"
+    function = helper.make_function(
+        "mine",
+        "Shares",
+        ["a"],
+        ["b"],
+        [softmax],
+        [helper.make_opsetid("", 17)],
+        attribute_protos=[helper.make_attribute("along", 1)],
+    )
+    call = node("Shares", ["x"], ["y"], domain="mine", **given)
+    proto = model([call], {"x": [2, 3]}, ["y"], functions=[function])
+    proto.opset_import.append(helper.make_opsetid("mine", 1))
+    (found,) = imported(proto).graph.nodes
+    assert found.attributes == {"axis": axis}
+
+
 def test_a_branch_whose_condition_is_known_is_inlined():
     then = graph_of([node("Relu", ["x"], ["t"])], {}, ["t"])
     other = graph_of([node("Exp", ["x"], ["e"])], {}, ["e"])

@@ -7,7 +7,6 @@ import pytest
 from numpy.typing import NDArray
 
 from celosia.sim.export.silicon.power.fit import IDLE, Window, fit
-from celosia.sim.export.silicon.power.windows import CYCLES, WARM_UP, choose_windows
 
 
 def window(seed: int, idle: float = 5.0) -> Window:
@@ -53,12 +52,3 @@ def test_nothing_spent():
     quiet = window(1)
     found = fit([Window(quiet.events, np.zeros(40 * 16))], ["a"])
     assert found == pytest.approx({"a": 0.0, IDLE: 0.0})
-
-
-def test_windows_have_what_is_rare():
-    events = {name: np.zeros(20_000) for name in ("often", "rare", "never")}
-    events["often"][::2] = 1.0
-    events["rare"][9_000:9_010] = 1.0
-    chosen = choose_windows(events, 1_000, ["often", "rare", "never"])
-    # What is in the window of the rare one often enough needs none of its own.
-    assert chosen == [(1_000 + 9_005 - CYCLES // 2 - WARM_UP, 1_000 + 9_005 + CYCLES // 2)]

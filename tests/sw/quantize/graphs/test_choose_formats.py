@@ -1,0 +1,65 @@
+"""Formats that several readers of a tensor have to agree on, and what is refused of weights."""
+
+import numpy as np
+import pytest
+
+from celosia.isa.encoding import WeightType
+from celosia.isa.numerics.normalization import EPSILON_BITS
+from celosia.sw.frontend.nn.builder import GraphBuilder
+from celosia.sw.frontend.nn.interpret import interpret
+from celosia.sw.frontend.nn.operators.operator import GraphError, TensorType
+from celosia.sw.ir.graph import LayerNorm
+from celosia.sw.quantize.graphs.quantized import run_model
+from celosia.sw.quantize.weight_types import WeightTypes
+from tests.support.quantized_graph import quantize_graph
+
+COLS = 16
+
+
+def norms(*epsilons):
+    """Norms of one tensor."""
+    builder = GraphBuilder("norms")
+    x = builder.input("x", TensorType("float32", (8, COLS)))
+    gamma, beta = (builder.constant(np.full(COLS, v, np.float32)) for v in (1, 0.25))
+    outputs = {
+        f"y{number}": builder.op("layernorm", x, gamma, beta, axis=1, epsilon=epsilon)
+        for number, epsilon in enumerate(epsilons)
+    }
+    return builder.finish(outputs)
+
+
+@pytest.mark.parametrize("epsilons", [(1e-12, 1e-3), (1e-3, 1e-12), (1e-3,)])
+def test_every_epsilon_of_what_norms_share_fits_its_field(epsilons):
+    """Of rows that are small, the step is what the largest epsilon permits."""
+    graph, random = norms(*epsilons), np.random.default_rng(0)
+    given = {"x": (1e-5 * random.standard_normal((8, COLS))).astype(np.float32)}
+    model = quantize_graph(graph, [given])
+    (segment,) = model.segments
+    found = [op for op in segment.graph.ops if isinstance(op, LayerNorm)]
+    step = segment.graph.tensors[found[0].source.tensor].step
+    assert step is not None
+    for op, epsilon in zip(found, epsilons, strict=True):
+        exact = COLS * np.float64(np.float32(epsilon)) / step**2
+        assert op.epsilon == pytest.approx(exact, rel=1e-6, abs=0.51)
+        assert op.epsilon < 1 << EPSILON_BITS
+    real, outputs = interpret(graph, given), run_model(model, given).outputs
+    # Where epsilon is next to all that there is, next to nothing is added to beta.
+    large = f"y{epsilons.index(1e-3)}"
+    np.testing.assert_allclose(outputs[large], real[large], atol=2e-3)
+
+
+@pytest.mark.parametrize(("inputs", "refused"), [(7, True), (8, False)])
+def test_weights_that_are_packed_in_pairs_need_an_even_number_of_inputs(inputs, refused):
+    builder = GraphBuilder("pairs")
+    x = builder.input("x", TensorType("float32", (3, inputs)))
+    random = np.random.default_rng(0)
+    weights = builder.constant(random.standard_normal((inputs, 5)).astype(np.float32))
+    graph = builder.finish({"y": builder.op("matmul", x, weights)})
+    given = {"x": random.standard_normal((3, inputs)).astype(np.float32)}
+    kinds = WeightTypes(inner=WeightType.INT4, last=WeightType.INT4)
+    if refused:
+        with pytest.raises(GraphError, match="7 inputs are odd"):
+            quantize_graph(graph, [given], weights=kinds)
+        assert quantize_graph(graph, [given]).segments
+    else:
+        assert quantize_graph(graph, [given], weights=kinds).segments
