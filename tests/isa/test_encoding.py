@@ -129,7 +129,7 @@ def test_fixed_fields_cannot_be_given():
         CONFIG_EX.encode(select=0)
 
 
-@pytest.mark.parametrize(("low", "bits"), [(4, 8), (11, 2), (60, 8)])
+@pytest.mark.parametrize(("low", "bits"), [(4, 8), (11, 2), (60, 8), (57, 8), (64, 1)])
 def test_a_field_that_overlaps_or_leaves_its_word_is_refused(low, bits):
     first = Field("first", "rs1", 8, 4, "")
     with pytest.raises(ValueError, match=r"bad\.(first|second): overlaps, or leaves rs1"):

@@ -187,6 +187,18 @@ def test_any_number_of_iterations_is_one_loop(count):
     assert len(compressed(scattered(9) * count, 64)) == 10
 
 
+@pytest.mark.parametrize("alone", range(2, 12))
+def test_the_last_of_many_may_be_the_first_of_another_loop(alone):
+    """So many of one kind, and behind them pairs that begin with that kind: two loops."""
+    first, second = Command(Funct.CONFIG, 1, 0), Command(Funct.MVOUT, 2, 0)
+    short = check([first] * alone + [first, second] * 3, BASE)
+    assert [command.funct for command in short if command.funct != Funct.REPEAT][-2:] == [
+        Funct.CONFIG,
+        Funct.MVOUT,
+    ]
+    assert len(short) == 5
+
+
 @pytest.mark.parametrize("room", [-1, 0, 1])
 def test_a_body_may_fill_the_memory_of_loops(room):
     shapes = Shapes()

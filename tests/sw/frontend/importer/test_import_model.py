@@ -95,6 +95,18 @@ def test_nodes_may_stand_in_any_order():
     assert [n.op for n in imported(model(nodes, {"x": [2]}, ["y"])).graph.nodes] == ["relu", "exp"]
 
 
+def test_a_branch_that_hands_on_what_is_around_it_stands_behind_that():
+    """Its only name is that of its output: no node of the branch reads it."""
+    branch = graph_of([], {}, ["h"])
+    nodes = [
+        node("If", ["c"], ["y"], then_branch=branch, else_branch=branch),
+        node("Relu", ["x"], ["h"]),
+    ]
+    found = imported(model(nodes, {"x": [2]}, ["y"], {"c": np.array(True)}))
+    assert not found.refused
+    assert [n.op for n in found.graph.nodes] == ["relu"]
+
+
 @pytest.mark.parametrize(
     ("dtype", "name"), [(TensorProto.FLOAT16, "float16"), (TensorProto.BFLOAT16, "bfloat16")]
 )
