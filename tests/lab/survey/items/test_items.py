@@ -100,9 +100,14 @@ def test_latency_grows_as_the_survey_says():
     assert found["BERT-Base l=512, RTL"].kind == "rtl x layers"
     ratio = layer_job(512).array_cycles / layer_job(128).array_cycles
     assert found["BERT-Base l=512, RTL"].ours == ratio
-    errors = [value for name, value in found.items() if "error" in name]
+    errors = {name: value for name, value in found.items() if "error" in name}
     assert len(errors) == 5
-    assert all(value.netlist for value in errors)
+    assert all(value.netlist for value in errors.values())
+    # Of one head and one matrix, as they were run, in twice the cycles that the array needs: the
+    # model says these, but for scores, whose int32 take longer to write.
+    (scores,) = (name for name in errors if "scores" in name)
+    assert -50 < ours(errors.pop(scores)) < 0
+    assert {ours(value) for value in errors.values()} == {-50}
 
 
 def test_a_longer_survey_has_longer_layers():

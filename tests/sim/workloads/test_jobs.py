@@ -1,0 +1,64 @@
+"""A model of a file is prepared once, and again when its file is another one."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import helper
+
+from celosia.isa.memory import MemoryTiming
+from celosia.isa.presets import resolve_config
+from celosia.sim.support.problems import InputError
+from celosia.sim.support.progress import silent
+from celosia.sim.workloads.details import ModelFile
+from celosia.sim.workloads.jobs import job_of
+from celosia.sim.workloads.models.model_job import ModelJob
+from tests.sw.frontend.importer.models import model
+
+HARDWARE = resolve_config("tiny"), MemoryTiming()
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def content(weight):
+    """A product with one number in all weights; files of any two have the same size."""
+    node = helper.make_node("MatMul", ["x", "w"], ["y"])
+    weights = np.full((4, 3), weight, np.float32)
+    return model([node], {"x": [2, 4]}, ["y"], {"w": weights}).SerializeToString()
+
+
+def prepared():
+    job = job_of("m.onnx", ModelFile(), HARDWARE, silent)
+    assert isinstance(job, ModelJob)
+    return job.prepared
+
+
+def test_a_model_is_prepared_once():
+    Path("m.onnx").write_bytes(content(1))
+    assert prepared() is prepared()
+
+
+@pytest.mark.parametrize("replaced", [False, True], ids=["in place", "by another file"])
+def test_a_model_whose_file_is_written_anew_is_prepared_again(replaced):
+    """In place, only its time is another one; of a file that takes its place, only the file is."""
+    path, old = Path("m.onnx"), content(1)
+    path.write_bytes(old)
+    before, found = path.stat(), prepared()
+    assert len(content(2)) == len(old)
+    if replaced:
+        Path("new").write_bytes(content(2))
+        os.utime("new", ns=(before.st_atime_ns, before.st_mtime_ns))
+        Path("new").replace(path)
+    else:
+        path.write_bytes(content(2))
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns + 1))
+    assert prepared() is not found
+
+
+def test_a_program_is_no_workload_to_compile():
+    with pytest.raises(InputError, match=r"p\.cel: a program is compiled already"):
+        job_of("p.cel", None, HARDWARE, silent)
