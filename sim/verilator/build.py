@@ -24,13 +24,22 @@ from celosia.sim.verilator.toolchain import (
 )
 
 __all__ = [
+    "HARNESS",
+    "LANGUAGE",
     "MODEL_TOP",
+    "RUNTIME",
     "bench_library",
     "build_model",
+    "includes",
     "is_built",
     "model_key",
     "model_library",
+    "model_parts",
     "rtl_key",
+    "translate",
+    "translation",
+    "unit",
+    "usual_verilog",
 ]
 
 MODEL_TOP = "celosia_axi"
@@ -42,16 +51,14 @@ _HERE = Path(__file__).parent
 _SIM = _HERE.parent
 _HARNESS = _HERE / "harness"
 _MEMORY = _HERE / "memory"
+HARNESS = _HARNESS / "harness.cpp"
+"""What drives a model."""
+RUNTIME = _HARNESS / "runtime.cpp"
+"""What all models have in common."""
 
-_COMPILE = (
-    "-std=c++17",
-    "-O1",
-    "-fPIC",
-    "-fvisibility=hidden",
-    "-DVL_TIME_CONTEXT",
-    f"-I{_HARNESS}",
-    f"-I{_MEMORY}",
-)
+LANGUAGE = ("-std=c++17", "-DVL_TIME_CONTEXT", f"-I{_HARNESS}", f"-I{_MEMORY}")
+"""How any compiler compiles all that runs."""
+_COMPILE = (*LANGUAGE, "-O1", "-fPIC", "-fvisibility=hidden")
 # GCC's value numbering takes a third of the time to compile a model, and keeps more values than
 # there are registers: models are faster without it, too.
 _GCC = ("-fno-tree-fre",)
@@ -87,7 +94,7 @@ def model_library(
 
     def build() -> Path:
         progress("writing the Verilog", None)
-        return build_model((write or _write)(config), config, options, progress)
+        return build_model((write or usual_verilog)(config), config, options, progress)
 
     def wait() -> None:
         progress("building the simulator: Verilog, Verilator and the C++ compiler", None)
@@ -130,20 +137,32 @@ def build_model(
     compiler, verilator = find_compiler(), find_verilator()
 
     def make(work: Path) -> Path:
-        progress("translating the Verilog to C++", None)
-        text = verilog if options.wave else _faster(verilog)
-        (work / f"{MODEL_TOP}.v").write_text(text)
-        (work / "ports.h").write_text(_ports(config, verilog))
-        run_tools(
-            [[verilator.binary, *_VERILATE, *options.verilate, f"{MODEL_TOP}.v"]],
-            work,
-            VERILATOR_ROOT=str(verilator.root),
-        )
+        translate(verilog, config, options, work, progress)
         progress("compiling the C++", None)
         return _compile_model(work, compiler, verilator, options)
 
     key = digest([*_identities(options), verilog, _ports(config, verilog)])
     return cached(f"models/{key}.so", make)
+
+
+def translate(
+    verilog: str,
+    config: AcceleratorConfig,
+    options: BuildOptions,
+    work: Path,
+    progress: Progress = silent,
+) -> None:
+    """Write what a model is compiled from to the directory `work`: ``model/*.cpp``, ``ports.h``."""
+    verilator = find_verilator()
+    progress("translating the Verilog to C++", None)
+    text = verilog if options.wave else _faster(verilog)
+    (work / f"{MODEL_TOP}.v").write_text(text)
+    (work / "ports.h").write_text(_ports(config, verilog))
+    run_tools(
+        [[verilator.binary, *_VERILATE, *options.verilate, f"{MODEL_TOP}.v"]],
+        work,
+        VERILATOR_ROOT=str(verilator.root),
+    )
 
 
 def bench_library() -> Path:
@@ -169,20 +188,18 @@ def _flags(compiler: Compiler) -> tuple[str, ...]:
 def _compile_model(
     work: Path, compiler: Compiler, verilator: Verilator, options: BuildOptions
 ) -> Path:
-    parts = sorted((work / "model").glob("*.cpp"))
-    rare = [part for part in parts if part.stem.endswith("Slow")]
-    often = [part for part in parts if part not in rare]
+    often, rare = model_parts(work)
     signs = ["-include", "fast_signs.h"] if options.fast_signs else []
-    command = [*compiler.command, *_flags(compiler), *_includes(verilator), "-I.", "-Imodel"]
+    command = [*compiler.command, *_flags(compiler), *includes(verilator)]
     command += options.compile
     runtime = _runtime_name(compiler, verilator, options)
     # What runs once, to set up a model, is most of the code: it is not worth optimizing.
     jobs = [
-        [*command, *signs, *_unit(work, "often", [*often, _HARNESS / "harness.cpp"])],
-        [*command, *signs, "-O0", *_unit(work, "rare", rare)],
+        [*command, *signs, *unit(work, "often", [*often, HARNESS])],
+        [*command, *signs, "-O0", *unit(work, "rare", rare)],
     ]
     if not sound(runtime):
-        jobs.append([*command, *_unit(work, "runtime", [_HARNESS / "runtime.cpp"])])
+        jobs.append([*command, *unit(work, "runtime", [RUNTIME])])
     run_tools(jobs, work)
     objects = ["often.o", "rare.o", str(cached(runtime, lambda _: work / "runtime.o"))]
     library = work / "model.so"
@@ -191,13 +208,21 @@ def _compile_model(
     return library
 
 
-def _unit(work: Path, name: str, sources: list[Path]) -> list[str]:
+def model_parts(work: Path) -> tuple[list[Path], list[Path]]:
+    """The C++ that `translate` has left in `work`: what runs in each cycle, and what runs once."""
+    parts = sorted((work / "model").glob("*.cpp"))
+    rare = [part for part in parts if part.stem.endswith("Slow")]
+    return [part for part in parts if part not in rare], rare
+
+
+def unit(work: Path, name: str, sources: list[Path]) -> list[str]:
     """Write a translation unit out of `sources`; the compiler's arguments for it."""
     (work / f"{name}.cpp").write_text("".join(f'#include "{source}"\n' for source in sources))
     return ["-c", f"{name}.cpp", "-o", f"{name}.o"]
 
 
-def _write(config: AcceleratorConfig) -> str:
+def usual_verilog(config: AcceleratorConfig) -> str:
+    """The Verilog that is simulated unless somebody writes another."""
     # Not before it is needed: whoever finds a model in the cache does without the RTL and Amaranth.
     top = import_module("celosia.sim.verilator.observed").ObservedTop(config)
     return import_module("celosia.sim.verilator.verilog").to_verilog(
@@ -212,13 +237,14 @@ def _faster(verilog: str) -> str:
 
 def _runtime_name(compiler: Compiler, verilator: Verilator, options: BuildOptions) -> str:
     """Where Verilator's own runtime is in the cache: the same for all models of a kind."""
-    source, flags = (_HARNESS / "runtime.cpp").read_text(), [*_flags(compiler), *options.compile]
+    source, flags = RUNTIME.read_text(), [*_flags(compiler), *options.compile]
     return f"runtime/{digest([compiler.identity, verilator.identity, *flags, source])}.o"
 
 
-def _includes(verilator: Verilator) -> list[str]:
+def includes(verilator: Verilator) -> list[str]:
+    """Where the compiler finds headers: Verilator's own, and those that `translate` writes."""
     include = verilator.root / "include"
-    return [f"-I{include}", f"-I{include / 'vltstd'}"]
+    return [f"-I{include}", f"-I{include / 'vltstd'}", "-I.", "-Imodel"]
 
 
 def _ports(config: AcceleratorConfig, verilog: str) -> str:
@@ -232,16 +258,22 @@ def _ports(config: AcceleratorConfig, verilog: str) -> str:
 def _identities(options: BuildOptions) -> Iterable[str]:
     """All that a model depends on, besides its Verilog."""
     yield find_compiler().identity
-    yield find_verilator().identity
     yield repr(options)
-    yield from (*_flags(find_compiler()), *_VERILATE)
-    passes = sorted((_HERE / "netlist").glob("*.py"))
-    yield from _texts([*_cpp_sources(), _HERE / "build.py", *passes])
+    yield from _flags(find_compiler())
+    yield from translation()
     if options.wave:
         yield from _texts([_SIM / "wave/model.py", _SIM / "wave/top.py", _HERE / "probe.py"])
     if options.log:
         yield from _texts([_SIM / "profile/resources.py", _SIM / "profile/recorders/top.py"])
         yield from _texts([_HARNESS / "binding.py"])
+
+
+def translation() -> Iterable[str]:
+    """All that a model depends on, besides its Verilog, its compiler and its options."""
+    yield find_verilator().identity
+    yield from _VERILATE
+    passes = sorted((_HERE / "netlist").glob("*.py"))
+    yield from _texts([*_cpp_sources(), _HERE / "build.py", *passes])
 
 
 def _rtl_sources() -> Iterable[str]:

@@ -1,0 +1,1 @@
+"""The simulator of a configuration as WebAssembly, and what JavaScript must know of it."""
