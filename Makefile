@@ -29,7 +29,7 @@ BEAT := 10
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint verilog wave picture pictures cocotb formal bench nightly docs clean venv lock
+.PHONY: help run test lint verilog wave picture pictures page cocotb formal bench nightly docs clean venv lock
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -69,6 +69,10 @@ pictures: $(READY) ## pictures of a report's timeline and stall bars, in docs/im
 	@mkdir -p build/report
 	$(BIN)/celosia run encoder-layer --model bert-base --seq 128 --report build/report $(ARGS)
 	$(BIN)/python docs/images/report.py build/report/index.html docs/images
+
+page: $(READY) ## the RTL in a web page, in build/page (pip install -e '.[page]')
+	@mkdir -p build
+	$(BIN)/celosia page --out build/page $(ARGS)
 
 cocotb: $(READY) ## the AXI top under cocotb, on Icarus and Verilator where they are found
 	$(BIN)/python -m pytest -m "" -v -s tests/cocotb tests/examples/test_cocotb_project.py $(ARGS)

@@ -13,6 +13,7 @@ COMMANDS: Final = (
     Command("compile", Panel.RUN, "celosia.sim.command.compile_command:compile_workload"),
     Command("compare", Panel.RUN, "celosia.sim.command.report_commands:compare_runs"),
     Command("top", Panel.RUN, "celosia.sim.command.report_commands:top"),
+    Command("page", Panel.RUN, "celosia.sim.command.page_command:page"),
     Command("asm", Panel.RUN, "celosia.sim.command.assembly_commands:asm"),
     Command("disasm", Panel.RUN, "celosia.sim.command.assembly_commands:disasm"),
     Command("check", Panel.MODEL, "celosia.sim.command.models.check_command:check"),

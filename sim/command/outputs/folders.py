@@ -13,7 +13,7 @@ from celosia.sim.support.extras import check_extra
 from celosia.sim.support.output import check_destination, write_file
 from celosia.sim.support.problems import OutputError
 
-__all__ = ["PAGE", "RUN", "check_folder", "make_folder", "write_reports"]
+__all__ = ["PAGE", "RUN", "check_folder", "check_place", "make_folder", "write_reports"]
 
 PAGE: Final = "index.html"
 RUN: Final = "RUN.json"
@@ -28,6 +28,11 @@ def check_folder(folder: Path | None) -> None:
     if folder is None:
         return
     check_extra("plotly", "report")
+    check_place(folder)
+
+
+def check_place(folder: Path) -> None:
+    """Raise `OutputError` if a page can certainly not be written to `folder`."""
     if not folder.exists():
         check_destination(folder)
     elif not folder.is_dir():

@@ -99,7 +99,7 @@ def test_what_javascript_calls_is_exported(store, tools):
 @needs_zig
 @pytest.mark.nightly
 def test_what_goes_wrong_is_a_sentence_and_a_place(tmp_path):
-    wild = MVIN.encode(dram=0, local=0, local_cols=4, local_rows=4)
+    wild = MVIN.encode(dram=0x1000, local=0, local_cols=4, local_rows=4)
     found = on_node(
         TINY,
         [
@@ -124,7 +124,7 @@ def test_what_goes_wrong_is_a_sentence_and_a_place(tmp_path):
 def test_memory_cycles_and_counters_are_those_of_the_native_simulator(tmp_path):
     program = load_program(EXAMPLE)
     memory, jobs, expected = program.memory_image(), [], []
-    for timing in (MemoryTiming(), MemoryTiming(latency=7, bytes_per_cycle=1)):
+    for timing in (MemoryTiming(), MemoryTiming(latency=7, bytes_per_cycle=4)):
         with closing(VerilatorDevice(TINY, timing, len(memory))) as device:
             device.write(MEMORY_BASE, memory)
             result = device.run(program.commands)

@@ -1,0 +1,1 @@
+"""A web page on which the RTL runs: one file, without a server (`docs/page.md`)."""

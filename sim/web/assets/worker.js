@@ -1,0 +1,34 @@
+// The part of the page that computes, so that the rest stays awake: it takes jobs one at a time.
+const modules = {};
+
+async function inflated(text) {
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+// SHA-256 as the page has it; empty where a browser does not compute it (a page over plain HTTP).
+async function digestOf(bytes) {
+  if (!globalThis.crypto || !crypto.subtle) return "";
+  const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  return [...sum].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+async function work({ preset, module, machine, program, timing, budget }) {
+  if (module) {
+    postMessage({ progress: "compiling the simulator of " + preset });
+    modules[preset] = await WebAssembly.compile(await inflated(module));
+  }
+  const image = { memory: await inflated(program.memory), commands: await inflated(program.commands) };
+  const tell = (cycles) => postMessage({ progress: cycles.toLocaleString("en") + " cycles", cycles });
+  const { memory, ...result } = runProgram(modules[preset], machine, timing, image, budget, tell);
+  return { result, digest: await digestOf(memory) };
+}
+
+onmessage = async ({ data }) => {
+  try {
+    postMessage(await work(data));
+  } catch (error) {
+    postMessage({ failure: String(error && error.message || error) });
+  }
+};
