@@ -4,6 +4,7 @@ import base64
 import gzip
 import json
 from collections.abc import Mapping, Sequence
+from html import escape
 from pathlib import Path
 from string import Template
 from typing import Any, Final
@@ -17,6 +18,7 @@ from celosia.sim.support.progress import Progress, share, silent
 from celosia.sim.verilator.wasm import modules
 from celosia.sim.verilator.wasm.machine import SOURCES, machine
 from celosia.sim.verilator.wasm.modules import wasm_module
+from celosia.sim.web.assembly import assembly_tables, example_text
 from celosia.sim.web.programs import MACHINES, PROGRAMS, Machine
 from celosia.sim.web.recorded import MEMORY_BYTES, Recording, record
 
@@ -71,6 +73,7 @@ def page_text(
         },
         "titles": {name: choice.title for name, choice in PROGRAMS.items()},
         "units": _units(),
+        "assembly": assembly_tables(),
         "timing": {"latency": timing.latency, "bytesPerCycle": timing.bytes_per_cycle},
         "latencies": _LATENCIES,
         "rates": _RATES,
@@ -84,8 +87,9 @@ def page_text(
             for preset, module in compiled.items()
         ),
         data=json.dumps(data, allow_nan=False).replace("<", "\\u003c"),
+        example=escape(example_text()),
         worker=_script(worker),
-        script=_script([_ASSETS / "page.js"]),
+        script=_script([_ASSETS / "assembler.js", _ASSETS / "page.js"]),
     )
 
 

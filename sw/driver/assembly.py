@@ -39,6 +39,7 @@ from celosia.isa.encoding import (
 )
 
 __all__ = [
+    "NO_DATA",
     "RAW_WORD",
     "disassemble",
     "format_command",

@@ -30,6 +30,7 @@ from celosia.sw.driver.assembly import RAW_WORD, format_commands, parse_command
 
 __all__ = [
     "DEFAULT_MEMORY_BYTES",
+    "DIRECTIVES",
     "MAX_MEMORY_BYTES",
     "MAX_TEXT_BYTES",
     "Content",
@@ -187,11 +188,11 @@ class _Parser:
         try:
             if word == RAW_WORD or not word.startswith("."):
                 self.commands += [parse_command(text)] if word else []
-            elif word not in _DIRECTIVES:
-                known = ", ".join((*_DIRECTIVES, RAW_WORD))
+            elif word not in DIRECTIVES:
+                known = ", ".join((*DIRECTIVES, RAW_WORD))
                 raise ValueError(f"there is no directive {word!r}; there are {known}")
-            elif len(arguments) != len(_DIRECTIVES[word]):
-                form = " ".join((word, *_DIRECTIVES[word]))
+            elif len(arguments) != len(DIRECTIVES[word]):
+                form = " ".join((word, *DIRECTIVES[word]))
                 raise ValueError(f"{word} with {len(arguments)} values; write it as {form}")
             else:
                 self._directive(word, arguments)
@@ -262,7 +263,7 @@ class _Parser:
         return ProgramError(f"{self.name}:{line}: {text}")
 
 
-_DIRECTIVES: Final = {
+DIRECTIVES: Final = {
     ".preset": ("NAME",),
     ".set": ("KEY=VALUE",),
     ".memory": ("SIZE",),
@@ -271,6 +272,7 @@ _DIRECTIVES: Final = {
     ".zeros": ("ADDRESS", "SIZE"),
     ".check": ("ADDRESS", "SIZE"),
 }
+"""Each directive, and what stands behind it."""
 
 
 def _joined(contents: Iterable[Content]) -> Iterator[Content]:

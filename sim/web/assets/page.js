@@ -46,7 +46,7 @@
   let pressed = false;
   function busy(yes) {
     if (yes) pressed = document.activeElement === at("run");
-    at("run").disabled = yes, at("stop").disabled = !yes;
+    at("run").disabled = at("assemble").disabled = yes, at("stop").disabled = !yes;
     if (!yes && pressed) at("run").focus({ preventScroll: true });
   }
 
@@ -57,23 +57,45 @@
 
   at("controls").addEventListener("submit", (event) => {
     event.preventDefault();
-    const budget = Number(at("budget").value);
-    const name = at("program").value, preset = at("preset").value, known = data.presets[preset];
+    const name = at("program").value, preset = at("preset").value;
+    run(data.titles[name], preset, data.presets[preset].programs[name]);
+  });
+
+  // Runs a program with the memory that is chosen, unless one runs.
+  function run(title, preset, program) {
+    if (at("run").disabled) return;
+    const budget = Number(at("budget").value), known = data.presets[preset];
     const timing = { latency: Number(at("latency").value), bytesPerCycle: Number(at("rate").value) };
-    const program = known.programs[name];
     if (!worker) begin();
     busy(true), say("Running.");
     worker.onmessage = ({ data: told }) => {
       if (told.progress) return say(told.progress);
       busy(false);
       if (told.failure) return say("The simulator has failed: " + told.failure, "wrong");
-      show({ name, preset, timing, program }, told.result, told.digest);
+      show({ title, preset, timing, program }, told);
     };
     worker.onerror = (event) => { busy(false), say("The simulator could not start: " + event.message, "wrong"); };
     const module = sent.has(preset) ? null : at("module-" + preset).textContent;
     sent.add(preset);
     worker.postMessage({ preset, module, machine: known.machine, program, timing, budget });
+  }
+
+  const assembler = assemblerOf(data.assembly);
+  function assemble() {
+    const { preset, checks, memory, commands, lines, loops, errors } = assembler.assemble(at("source").value);
+    at("errors").replaceChildren(...errors.map(({ line, message }) => made("li", "line " + line + ": " + message)));
+    if (errors.length) return;
+    run("Your own", preset, { assembled: { memory, commands }, checks, lines, loops, count: lines.length });
+  }
+  at("assemble").addEventListener("click", assemble);
+  at("source").addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.preventDefault(), assemble();
   });
+  for (const [name, { doc, fields }] of Object.entries(data.assembly.instructions)) {
+    const row = made("tr");
+    row.append(made("td", name), made("td", Object.keys(fields).join(" ") || "-"), made("td", doc));
+    at("instructions").append(row);
+  }
 
   function tile(value, label, kind) {
     const box = made("div", undefined, { className: "tile" });
@@ -87,27 +109,41 @@
     return ratio.toFixed(2) + " times as " + (more ? "many" : "few");
   }
 
-  function show(asked, result, digest) {
-    const { program, preset, timing, name } = asked;
+  // Bytes as lines of 16, each behind its address.
+  function dumped({ offset }, bytes) {
+    const lines = [];
+    for (let at = 0; at < bytes.length && lines.length < 64; at += 16) {
+      const pairs = [...bytes.subarray(at, at + 16)].map((byte) => byte.toString(16).padStart(2, "0"));
+      lines.push("0x" + (data.assembly.base + offset + at).toString(16) + "  " + pairs.join(" "));
+    }
+    return made("pre", lines.join("\n") + (bytes.length > 1024 ? "\nand so on" : ""));
+  }
+
+  function show(asked, { result, digest, checked }) {
+    const { program, preset, timing, title } = asked, own = !!program.assembled;
     at("result").hidden = false;
     if (result.problem) {
-      const place = result.command === null ? "" : "; the command is number " + number(result.command);
-      say(result.problem + place + " of " + number(program.count) + " that the program was written with.", "wrong");
+      // Without loops, commands are those that were written, and have a line.
+      const line = own && !program.loops && program.lines[result.command];
+      const place = result.command === null ? "" : "; the command is number " + number(result.command) +
+        " (from 0; loops expanded)" + (line ? ", line " + line : "") + ", of " + number(program.count) + " in the program";
+      say(result.problem + place + ".", "wrong");
     } else say("Done.");
     const usual = timing.latency === data.timing.latency && timing.bytesPerCycle === data.timing.bytesPerCycle;
-    const right = digest === program.digest, ended = !result.problem;
-    const memory = !ended ? ["not compared", ""] : !digest ? ["not compared", ""] : right ? ["equal", "right"] : ["different", "wrong"];
-    const tiles = [
-      tile(number(result.cycles), "cycles"),
-      tile(number(program.cycles), "cycles of the native simulator, usual memory",
-        ended && usual ? (result.cycles === program.cycles ? "right" : "wrong") : ""),
-      tile(memory[0], "memory, against what the native simulator left (SHA-256)", memory[1]),
-      tile(number(Math.round(result.cycles / Math.max(result.seconds, 1e-3) / 100) * 100), "cycles per second here"),
-    ];
+    const ended = !result.problem, tiles = [tile(number(result.cycles), "cycles")];
+    if (!own) {
+      const right = digest === program.digest, known = ended && digest;
+      tiles.push(tile(number(program.cycles), "cycles of the native simulator, usual memory",
+        ended && usual ? (result.cycles === program.cycles ? "right" : "wrong") : ""));
+      tiles.push(tile(!known ? "not compared" : right ? "equal" : "different",
+        "memory, against what the native simulator left (SHA-256)", !known ? "" : right ? "right" : "wrong"));
+    }
+    tiles.push(tile(number(Math.round(result.cycles / Math.max(result.seconds, 1e-3) / 100) * 100), "cycles per second here"));
     at("tiles").replaceChildren(...tiles);
+    at("checked").replaceChildren(...(own ? program.checks.map((region, at) => dumped(region, checked[at])) : []));
     at("owners").replaceChildren(...(result.counters ? data.units.map((unit) => owners(unit, result.counters)) : []));
-    const row = made("tr"), cells = [data.titles[name], preset, number(timing.latency), number(timing.bytesPerCycle),
-      number(result.cycles) + (ended ? "" : ", stopped"), ended ? against(result.cycles, program.cycles) : "-"];
+    const row = made("tr"), cells = [title, preset, number(timing.latency), number(timing.bytesPerCycle),
+      number(result.cycles) + (ended ? "" : ", stopped"), ended && !own ? against(result.cycles, program.cycles) : "-"];
     const heads = [...document.querySelectorAll("#history th")];
     cells.forEach((text, place) => {
       const cell = made("td", text, { className: place > 1 ? "number" : "" });

@@ -19,10 +19,11 @@ async function work({ preset, module, machine, program, timing, budget }) {
     postMessage({ progress: "compiling the simulator of " + preset });
     modules[preset] = await WebAssembly.compile(await inflated(module));
   }
-  const image = { memory: await inflated(program.memory), commands: await inflated(program.commands) };
+  const image = program.assembled || { memory: await inflated(program.memory), commands: await inflated(program.commands) };
   const tell = (cycles) => postMessage({ progress: cycles.toLocaleString("en") + " cycles", cycles });
   const { memory, ...result } = runProgram(modules[preset], machine, timing, image, budget, tell);
-  return { result, digest: await digestOf(memory) };
+  const checked = (program.checks || []).map(({ offset, size }) => memory.slice(offset, offset + size));
+  return { result, digest: await digestOf(memory), checked };
 }
 
 onmessage = async ({ data }) => {

@@ -1,16 +1,20 @@
 """The page in a real browser, from a file: what a first visitor does, and what goes wrong."""
 
 import json
+from contextlib import closing
 
 import pytest
 
 from celosia.isa.encoding import FENCE, MVIN, REPEAT, Command
-from celosia.isa.memory import MemoryTiming
+from celosia.isa.memory import MEMORY_BASE, MemoryTiming
+from celosia.sim.devices.verilated import VerilatorDevice
 from celosia.sim.verilator.doctor import absence
 from celosia.sim.verilator.wasm.modules import wasm_module
+from celosia.sim.web.assembly import example_text
 from celosia.sim.web.page import page_text
 from celosia.sim.web.programs import MACHINES, PROGRAMS
 from celosia.sim.web.recorded import Recording, record
+from celosia.sw.driver.program_file import parse_program
 from tests.support.chromium import open_page
 from tests.support.wasm_node import needs_zig
 
@@ -111,7 +115,7 @@ def test_a_wild_address_is_a_sentence_and_the_page_goes_on(index, browser):
     run_of(browser, program=list(PROGRAMS)[1])
     assert status(browser) == (
         "READ_LIMIT: a read outside the permitted range of memory at address 0x1000; "
-        "the command is number 1 of 2 that the program was written with."
+        "the command is number 1 (from 0; loops expanded), of 2 in the program."
     )
     assert run_of(browser, program="product")[2] == "equal"
 
@@ -154,3 +158,43 @@ def test_without_webassembly_there_is_a_sentence(index, browser, tmp_path):
     browser.until("document.getElementById('status').textContent !== ''")
     assert status(browser).startswith("This browser has no WebAssembly, on which")
     assert browser.tell("document.getElementById('run').disabled")
+
+
+def assembled(page, text):
+    """Runs a text in the editor."""
+    page.tell("void (document.getElementById('editor').open = true)")
+    page.tell(f"void (document.getElementById('source').value = {json.dumps(text)})")
+    page.tell("document.getElementById('assemble').click()")
+
+
+def test_the_example_runs_and_its_results_are_shown(index, browser):
+    opened(browser, index)
+    assembled(browser, example_text())
+    browser.until("document.body.dataset.runs === '2'")
+    shown = browser.tell("document.getElementById('checked').innerText").splitlines()
+    values = [int(pair, 16) for line in shown for pair in line.split()[1:]]
+    numbers = [int.from_bytes(bytes(values[at : at + 4]), "little") for at in range(0, 64, 4)]
+    assert numbers == [2 * number for number in range(1, 17)]
+    program = parse_program(example_text())
+    with closing(VerilatorDevice(TINY.config, MemoryTiming(), program.memory_bytes)) as device:
+        device.write(MEMORY_BASE, program.memory_image())
+        cycles = device.run(program.commands).cycles
+    assert browser.tell("document.querySelector('.tile b').textContent") == f"{cycles:,}"
+
+
+def test_a_mistake_has_its_line_and_nothing_runs(index, browser):
+    opened(browser, index)
+    assembled(browser, "fence\nmvim dram=1\nfence now\n")
+    errors = browser.tell("[...document.querySelectorAll('#errors li')].map((e) => e.textContent)")
+    assert errors[0].startswith("line 2: there is no instruction 'mvim'; there are ")
+    assert errors[1] == "line 3: fence: 'now': write operands as field=value"
+    assert browser.tell("document.body.dataset.runs") == "1"
+
+
+def test_a_wild_address_of_ones_own_has_its_line(index, browser):
+    opened(browser, index)
+    assembled(browser, ".preset tiny\nfence\n\nmvin dram=4096 local_cols=4 local_rows=4\n")
+    browser.until("document.body.dataset.runs === '2'")
+    assert status(browser).endswith(
+        "number 1 (from 0; loops expanded), line 4, of 2 in the program."
+    )
