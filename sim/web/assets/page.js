@@ -34,7 +34,8 @@
   fill("preset", presets.map(([name, preset]) => [name, preset.title]), presets[presets.length - 1][0]);
   fill("latency", data.latencies.map((value) => [value, number(value)]), data.timing.latency);
   fill("rate", data.rates.map((value) => [value, number(value)]), data.timing.bytesPerCycle);
-  at("budget").value = query.get("budget") || data.budget;
+  at("budget").value = query.get("budget");
+  if (!at("budget").checkValidity()) at("budget").value = data.budget;
 
   let worker = null, sent = new Set(), address = null;
   function begin() {
@@ -63,7 +64,7 @@
 
   // Runs a program with the memory that is chosen, unless one runs.
   function run(title, preset, program) {
-    if (at("run").disabled) return;
+    if (at("run").disabled || !at("controls").reportValidity()) return;
     const budget = Number(at("budget").value), known = data.presets[preset];
     const timing = { latency: Number(at("latency").value), bytesPerCycle: Number(at("rate").value) };
     if (!worker) begin();

@@ -198,3 +198,21 @@ def test_a_wild_address_of_ones_own_has_its_line(index, browser):
     assert status(browser).endswith(
         "number 1 (from 0; loops expanded), line 4, of 2 in the program."
     )
+
+
+@pytest.mark.parametrize(
+    "query", ["?budget=many", "?budget=-3", "?program=none&preset=huge&rate=3"]
+)
+def test_an_address_that_asks_for_nonsense_begins_as_usual(index, browser, query):
+    opened(browser, index, query)
+    assert status(browser) == "Done."
+
+
+def test_without_a_budget_nothing_runs(index, browser):
+    opened(browser, index)
+    browser.tell("void (document.getElementById('budget').value = '')")
+    assembled(browser, example_text())
+    browser.tell("document.getElementById('run').click()")
+    browser.tell("void (document.getElementById('budget').value = '1000')")
+    assert browser.tell("document.body.dataset.runs") == "1"
+    assert run_of(browser, program="product")[2] == "not compared"
