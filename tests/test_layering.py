@@ -37,6 +37,7 @@ EXCEPTIONS = {
     "sw/frontend/importer/handlers": {"numpy", "onnx"},
     "sw/frontend/importer/source": {"google", "numpy", "onnx"},
     "sw/frontend/dialects": {"xdsl"},
+    "sw/models/dialects": {"numpy", "xdsl"},
     "lab/training": {"jax", "optax"},
 }
 """Folders that may import more than their layer."""

@@ -10,13 +10,27 @@ from math import isfinite, isinf
 from struct import pack
 from typing import Final
 
-__all__ = ["NOWHERE", "VALUE_NAME", "Attribute", "Operation", "Place", "print_operation"]
+__all__ = [
+    "NOWHERE",
+    "VALUE_NAME",
+    "Attribute",
+    "Lines",
+    "Operation",
+    "Place",
+    "print_operation",
+]
 
 VALUE_NAME: Final = re.compile(r"[A-Za-z$._-][\w$.-]*", re.ASCII)
 """The names that values may have besides numbers."""
 
 Attribute = bool | int | float | str | Sequence["Attribute"] | Mapping[str, "Attribute"]
 """A value that is known at compile time; integers print as i64, floats as f64, exactly."""
+
+
+class Lines(tuple[str, ...]):
+    """A list of strings that prints one a line."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,25 +86,28 @@ def _lines(operation: Operation) -> Iterator[str]:
         head += f" {_attribute(operation.attributes)}"
     types = ", ".join(operation.operand_types)
     outputs = ", ".join(operation.result_types)
-    yield f"{head} : ({types}) -> {outputs if len(operation.results) == 1 else f'({outputs})'}"
+    tail = outputs if len(operation.results) == 1 else f"({outputs})"
+    yield from f"{head} : ({types}) -> {tail}".split("\n")
 
 
 def _attribute(value: Attribute) -> str:
     match value:
         case bool():
-            return str(value).lower()
+            text = str(value).lower()
         case int():
-            return f"{value} : i64"
+            text = f"{value} : i64"
         case float():
-            return f"{_float(value)} : f64"
+            text = f"{_float(value)} : f64"
         case str():
-            return _quoted(value)
+            text = _quoted(value)
         case Mapping():
-            return (
-                "{" + ", ".join(f"{_key(k)} = {_attribute(value[k])}" for k in sorted(value)) + "}"
-            )
+            entries = (f"{_key(name)} = {_attribute(value[name])}" for name in sorted(value))
+            text = "{" + ", ".join(entries) + "}"
+        case Lines():
+            text = "[" + ",".join(f"\n  {_quoted(line)}" for line in value) + "\n]"
         case Sequence():
-            return "[" + ", ".join(map(_attribute, value)) + "]"
+            text = "[" + ", ".join(map(_attribute, value)) + "]"
+    return text
 
 
 def _float(value: float) -> str:

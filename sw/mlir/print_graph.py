@@ -24,16 +24,17 @@ def print_graph(graph: Graph) -> str:
     return print_operation(graph_operation(graph))
 
 
-def graph_operation(graph: Graph) -> Operation:
-    """A verified `graph` as an operation ``cel.graph``."""
-    return _Printer(graph).operation()
+def graph_operation(graph: Graph, prefix: str = "") -> Operation:
+    """A verified `graph` as an operation ``cel.graph``; names of resources begin with `prefix`."""
+    return _Printer(graph, prefix).operation()
 
 
 class _Printer:
     """Names of the values so far."""
 
-    def __init__(self, graph: Graph):
+    def __init__(self, graph: Graph, prefix: str):
         self._graph = graph
+        self._prefix = prefix
         self._values: dict[View, str] = {}
 
     def operation(self) -> Operation:
@@ -64,11 +65,13 @@ class _Printer:
             attributes["zero_point"] = tensor.zero_point
         if tensor.cache:
             attributes["cache"] = True
+        if tensor.scratch:
+            attributes["scratch"] = True
         if tensor.packing is not WeightType.INT8:
             attributes["packing"] = tensor.packing.name.lower()
         constant = tensor.name in self._graph.constants
         if constant:
-            attributes["resource"] = tensor.name
+            attributes["resource"] = self._prefix + tensor.name
         return Operation(
             name="cel.constant" if constant else "cel.tensor",
             results=(self._named(tensor.view(), tensor.name),),

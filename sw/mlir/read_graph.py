@@ -133,7 +133,10 @@ class _Reader:
         rows, cols, kind = self._shape(operation)
         step = typed(operation, values, "step", float) if "step" in values else None
         zero = typed(operation, values, "zero_point", int) if "zero_point" in values else 0
-        cache = typed(operation, values, "cache", bool) if "cache" in values else False
+        cache, scratch = (
+            typed(operation, values, key, bool) if key in values else False
+            for key in ("cache", "scratch")
+        )
         if name in self._tensors:
             raise fail(operation, f"there is another tensor {name}")
         if operation.name == "cel.constant":
@@ -146,7 +149,7 @@ class _Reader:
                 raise fail(operation, f"resource {resource} is {text}, not {kind}")
             self._constants[name] = value
         self._tensors[name] = Tensor(
-            name, kind, rows, cols, step, zero, cache, packing=_packing(operation)
+            name, kind, rows, cols, step, zero, cache, scratch, packing=_packing(operation)
         )
         self._define(operation, self._tensors[name].view())
 

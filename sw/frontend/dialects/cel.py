@@ -46,6 +46,7 @@ class _Tensor(IRDLOperation):
     step = opt_attr_def(FloatAttr)
     zero_point = opt_attr_def(IntegerAttr)
     cache = opt_attr_def(IntegerAttr)
+    scratch = opt_attr_def(IntegerAttr)
     packing = opt_attr_def(StringAttr)
 
     def verify_(self) -> None:

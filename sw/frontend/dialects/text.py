@@ -1,10 +1,11 @@
 """Text of both dialects through xDSL: parsed, verified and printed."""
 
-from functools import cache
+from collections.abc import Sequence
 from io import StringIO
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, ModuleOp
+from xdsl.ir import Dialect
 from xdsl.ir import Operation as ForeignOperation
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -18,22 +19,24 @@ from celosia.sw.mlir.operation import Operation, Place
 __all__ = ["dialects", "parse_verified", "print_through_xdsl"]
 
 
-@cache
-def dialects() -> Context:
-    """A context with `nn`, `cel` and the types and attributes that they use."""
+def dialects(*more: Dialect) -> Context:
+    """A context with `nn`, `cel`, `more`, and the types and attributes that they use."""
     context = Context()
-    for dialect in (Builtin, CEL, NN):
+    for dialect in (Builtin, CEL, NN, *more):
         context.load_dialect(dialect)
     return context
 
 
-def parse_verified(text: str) -> Operation:
+def parse_verified(
+    text: str, tops: Sequence[str] = ("cel.graph", "nn.graph"), more: Sequence[Dialect] = ()
+) -> Operation:
     """The one graph in a text, parsed by xDSL, whose operations keep their dialects' rules.
 
-    Rules of the graph as a whole are checked when it is read with its constants.  Raises
-    `ValueError` that names line and column, and the rule that is broken.
+    It is one of `tops`, and has operations of `more` dialects, too.  Rules of the graph as a whole
+    are checked when it is read with its constants.  Raises `ValueError` that names line and column,
+    and the rule that is broken.
     """
-    parser = _PlacingParser(dialects(), text)
+    parser = _PlacingParser(dialects(*more), text)
     try:
         module = parser.parse_module()
     except ParseError as error:
@@ -44,9 +47,9 @@ def parse_verified(text: str) -> Operation:
     except (DiagnosticException, VerifyException, ValueError) as error:
         raise ValueError(f"{_place(text, parser.pos)}: {error}") from None
     graphs = list(module.body.block.ops)
-    if len(graphs) != 1 or graphs[0].name not in {"cel.graph", "nn.graph"}:
+    if len(graphs) != 1 or graphs[0].name not in tops:
         names = ", ".join(each.name for each in graphs) or "nothing"
-        raise ValueError(f"{Place(1, 1)}: one cel.graph or nn.graph is expected, not {names}")
+        raise ValueError(f"{Place(1, 1)}: one {' or '.join(tops)} is expected, not {names}")
     places = {each: _place(text, start) for each, start in parser.starts.items()}
     for each in graphs[0].walk():
         if each is not graphs[0]:
@@ -54,9 +57,9 @@ def parse_verified(text: str) -> Operation:
     return from_xdsl(graphs[0], places)
 
 
-def print_through_xdsl(operation: Operation) -> str:
+def print_through_xdsl(operation: Operation, more: Sequence[Dialect] = ()) -> str:
     """The text that xDSL prints of an operation, in MLIR's generic syntax."""
-    module, out = ModuleOp([to_xdsl(operation, dialects())]), StringIO()
+    module, out = ModuleOp([to_xdsl(operation, dialects(*more))]), StringIO()
     Printer(stream=out, print_generic_format=True).print_op(module)
     return out.getvalue() + "\n"
 

@@ -13,7 +13,7 @@ in the text.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 import numpy as np
@@ -28,7 +28,10 @@ from celosia.sw.mlir.operation import VALUE_NAME, Attribute, Operation, print_op
 from celosia.sw.mlir.parser import parse_operation
 
 __all__ = [
+    "FloatPrinter",
+    "FloatReader",
     "blank_constants",
+    "body",
     "float_graph_of",
     "float_graph_operation",
     "parse_float_graph",
@@ -71,42 +74,69 @@ def print_float_graph(graph: FloatGraph) -> str:
 
 def float_graph_operation(graph: FloatGraph) -> Operation:
     """A verified `graph` as an operation ``nn.graph``."""
-    types = graph.types()
-    values: dict[str, str] = {}
-    for name in types:
-        values[name] = name if VALUE_NAME.fullmatch(name) else str(len(values))
+    printer = FloatPrinter(graph.types())
+    inner = [
+        *printer.given(graph.inputs, graph.constants),
+        *map(printer.node, graph.nodes),
+        printer.returned(graph.outputs),
+    ]
+    return Operation(name="nn.graph", attributes={"name": graph.name}, regions=(tuple(inner),))
 
-    def described() -> Iterator[Operation]:
-        for name in graph.inputs:
-            yield define("nn.input", name, {})
-        for name in graph.constants:
-            yield define("nn.constant", name, {"resource": name})
-        for node in graph.nodes:
-            attributes: dict[str, Attribute] = {"origin": node.origin} if node.origin else {}
-            if node.attributes:
-                attributes["with"] = dict(node.attributes)
-            yield define(_PREFIX + node.op, node.name, attributes, node.inputs)
-        yield Operation(
+
+class FloatPrinter:
+    """Operations on tensors of these types, by the names of the tensors.
+
+    Names of values begin with `prefix`.
+    """
+
+    def __init__(self, types: Mapping[str, TensorType], prefix: str = ""):
+        self._types = types
+        self._values: dict[str, str] = {}
+        for name in types:
+            value = name if VALUE_NAME.fullmatch(name) else str(len(self._values))
+            self._values[name] = prefix + value
+
+    def given(
+        self, inputs: Iterable[str], constants: Iterable[str], prefix: str = ""
+    ) -> Iterator[Operation]:
+        """Inputs and constants; names of resources begin with `prefix`."""
+        for name in inputs:
+            yield self.define("nn.input", name, {})
+        for name in constants:
+            yield self.define("nn.constant", name, {"resource": prefix + name})
+
+    def node(self, node: Node) -> Operation:
+        """What a node computes."""
+        attributes: dict[str, Attribute] = {"origin": node.origin} if node.origin else {}
+        if node.attributes:
+            attributes["with"] = dict(node.attributes)
+        return self.define(_PREFIX + node.op, node.name, attributes, node.inputs)
+
+    def returned(self, outputs: Mapping[str, str]) -> Operation:
+        """The end: the tensor that each output is."""
+        return Operation(
             name="nn.return",
-            operands=tuple(values[name] for name in graph.outputs.values()),
-            operand_types=tuple(tensor_text(types[name]) for name in graph.outputs.values()),
-            attributes={"names": tuple(graph.outputs)},
+            operands=tuple(self._values[name] for name in outputs.values()),
+            operand_types=tuple(tensor_text(self._types[name]) for name in outputs.values()),
+            attributes={"names": tuple(outputs)},
         )
 
     def define(
-        op: str, name: str, attributes: Mapping[str, Attribute], operands: tuple[str, ...] = ()
+        self,
+        op: str,
+        name: str,
+        attributes: Mapping[str, Attribute],
+        operands: tuple[str, ...] = (),
     ) -> Operation:
+        """An operation `op` that defines the tensor `name`."""
         return Operation(
             name=op,
-            results=(values[name],),
-            result_types=(tensor_text(types[name]),),
-            operands=tuple(values[each] for each in operands),
-            operand_types=tuple(tensor_text(types[each]) for each in operands),
+            results=(self._values[name],),
+            result_types=(tensor_text(self._types[name]),),
+            operands=tuple(self._values[each] for each in operands),
+            operand_types=tuple(tensor_text(self._types[each]) for each in operands),
             attributes={"name": name, **attributes},
         )
-
-    top: dict[str, Attribute] = {"name": graph.name}
-    return Operation(name="nn.graph", attributes=top, regions=(tuple(described()),))
 
 
 def parse_float_graph(text: str, constants: Mapping[str, Array]) -> FloatGraph:
@@ -119,7 +149,7 @@ def parse_float_graph(text: str, constants: Mapping[str, Array]) -> FloatGraph:
 
 def float_graph_of(operation: Operation, constants: Mapping[str, Array]) -> FloatGraph:
     """The graph of an operation ``nn.graph``, as `parse_float_graph` reads it from a text."""
-    return _Reader(constants).graph(operation)
+    return FloatReader(constants).graph(operation)
 
 
 def blank_constants(operation: Operation) -> dict[str, Array]:
@@ -137,45 +167,60 @@ def blank_constants(operation: Operation) -> dict[str, Array]:
     return found
 
 
-class _Reader:
-    """Tensors by the names of their values."""
+def body(top: Operation) -> tuple[tuple[Operation, ...], Operation]:
+    """The operations of a region that ends with ``nn.return``, and that one.
+
+    Raises `ValueError` for another end.
+    """
+    (region,) = top.regions
+    if not region or region[-1].name != "nn.return":
+        raise fail(top, "its last operation is not nn.return")
+    return region[:-1], region[-1]
+
+
+class FloatReader:
+    """Tensors by the names of their values, and what operations so far have said of them."""
 
     def __init__(self, constants: Mapping[str, Array]):
         self._given = constants
         self._names: dict[str, str] = {}
         self._types: dict[str, TensorType] = {}
-        self._inputs: dict[str, TensorType] = {}
-        self._constants: dict[str, Array] = {}
-        self._nodes: list[Node] = []
+        self.inputs: dict[str, TensorType] = {}
+        self.constants: dict[str, Array] = {}
+        self.nodes: list[Node] = []
 
     def graph(self, top: Operation) -> FloatGraph:
+        """The graph of an operation ``nn.graph``."""
         if top.name != "nn.graph" or len(top.regions) != 1:
             raise fail(top, f"nn.graph with one region is expected, not {top.name}")
-        if not top.regions[0] or top.regions[0][-1].name != "nn.return":
-            raise fail(top, "its last operation is not nn.return")
-        *inner, last = top.regions[0]
+        inner, last = body(top)
         for operation in inner:
-            self._take(operation)
+            self.take(operation)
+        return verify(
+            FloatGraph(
+                name=typed(top, top.attributes, "name", str),
+                inputs=self.inputs,
+                constants=self.constants,
+                nodes=tuple(self.nodes),
+                outputs=self.returned(last),
+            )
+        )
+
+    def returned(self, last: Operation) -> dict[str, str]:
+        """The tensor that each output is, of an operation ``nn.return``."""
         outputs = self._operands(last)
         names = last.attributes.get("names")
         named = isinstance(names, tuple) and all(isinstance(name, str) for name in names)
         if not isinstance(names, tuple) or not named or len(set(names)) != len(outputs):
             raise fail(last, f"names: {names} are no names of {len(outputs)} outputs")
-        return verify(
-            FloatGraph(
-                name=typed(top, top.attributes, "name", str),
-                inputs=self._inputs,
-                constants=self._constants,
-                nodes=tuple(self._nodes),
-                outputs=dict(zip(map(str, names), outputs, strict=True)),
-            )
-        )
+        return dict(zip(map(str, names), outputs, strict=True))
 
-    def _take(self, operation: Operation) -> None:
-        kind, name = self._define(operation)
+    def take(self, operation: Operation) -> None:
+        """Take an input, a constant or a node."""
+        kind, name = self.define(operation)
         op = operation.name.removeprefix(_PREFIX)
         if operation.name == "nn.input":
-            self._inputs[name] = kind
+            self.inputs[name] = kind
         elif operation.name == "nn.constant":
             resource = typed(operation, operation.attributes, "resource", str)
             if resource not in self._given:
@@ -183,11 +228,11 @@ class _Reader:
             found = TensorType.of(self._given[resource])
             if found != kind:
                 raise fail(operation, f"resource {resource} is {found}, not {kind}")
-            self._constants[name] = self._given[resource]
+            self.constants[name] = self._given[resource]
         elif operation.name != _PREFIX + op or op not in OPERATORS:
             raise fail(operation, f"there is no operation {operation.name}")
         else:
-            self._nodes.append(self._node(operation, op, name, kind))
+            self.nodes.append(self._node(operation, op, name, kind))
 
     def _node(self, operation: Operation, op: str, name: str, kind: TensorType) -> Node:
         attributes = operation.attributes.get("with", {})
@@ -203,7 +248,8 @@ class _Reader:
             origin=typed(operation, operation.attributes, "origin", str) if origin else "",
         )
 
-    def _define(self, operation: Operation) -> tuple[TensorType, str]:
+    def define(self, operation: Operation) -> tuple[TensorType, str]:
+        """Type and name of the tensor that an operation defines."""
         if len(operation.results) != 1:
             raise fail(operation, f"it has {len(operation.results)} results, not 1")
         text = operation.result_types[0]
