@@ -9,7 +9,7 @@ __all__ = ["COMMANDS", "DOCUMENTS"]
 COMMANDS: Final = (
     Command("optimize", Panel.MODEL, "celosia.lab.substitute.optimize_command:optimize", ANY),
     Command("accuracy", Panel.MODEL, "celosia.lab.accuracy.accuracy_command:accuracy"),
-    Command("opt", Panel.MODEL, "celosia.lab.substitute.opt_command:opt"),
+    Command("opt", Panel.MODEL, "celosia.lab.substitute.lowering.opt_command:opt"),
     Command("language", Panel.MODEL, "celosia.lab.training.language_commands:language_app"),
     Command("prune", Panel.MODEL, "celosia.lab.prune.command:prune"),
     Command("nas", Panel.MODEL, "celosia.lab.nas.command:nas"),

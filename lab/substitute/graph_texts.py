@@ -1,4 +1,4 @@
-"""Graphs of both levels from files, and to files: MLIR that xDSL parses and verifies."""
+"""Graphs of all levels from files, and to files: MLIR that xDSL parses and verifies."""
 
 from pathlib import Path
 from typing import Final
@@ -9,14 +9,13 @@ from celosia.sim.support.extras import import_extra
 from celosia.sim.support.output import read_text
 from celosia.sim.support.problems import InputError
 from celosia.sw.frontend.nn.graph import FloatGraph
-from celosia.sw.frontend.nn.text import float_graph_of, print_float_graph
-from celosia.sw.ir.graph import Graph
-from celosia.sw.mlir.print_graph import print_graph
-from celosia.sw.mlir.read_graph import graph_of
+from celosia.sw.mlir.operation import print_operation
+from celosia.sw.models.lowering.levels import Lowered
+from celosia.sw.models.lowering.print import AnyLevel, level_operation
+from celosia.sw.models.lowering.read import level_of_operation
+from celosia.sw.quantize.graphs.quantized import QuantizedGraph
 
-__all__ = ["TEXT_SUFFIX", "AnyGraph", "level_of", "read_graph_file", "text_of", "write_graph_file"]
-
-AnyGraph = Graph | FloatGraph
+__all__ = ["TEXT_SUFFIX", "described", "level_of", "read_graph_file", "text_of", "write_graph_file"]
 
 TEXT_SUFFIX: Final = ".mlir"
 """What the name of a graph's file ends with."""
@@ -24,26 +23,34 @@ _TEXT_BYTES: Final = 64 * MIB
 """The longest text that is read."""
 
 
-def level_of(graph: AnyGraph) -> str:
-    """The dialect of a graph."""
-    return "cel" if isinstance(graph, Graph) else "nn"
+def level_of(value: AnyLevel) -> str:
+    """The level of a graph, a model, or what became of one: its dialect, or ``commands``."""
+    if isinstance(value, Lowered):
+        return value.level
+    return "nn" if isinstance(value, FloatGraph) else "cel"
 
 
-def text_of(graph: AnyGraph) -> str:
-    """The text of a graph, in MLIR's generic syntax."""
-    return print_graph(graph) if isinstance(graph, Graph) else print_float_graph(graph)
+def described(value: AnyLevel) -> str:
+    """What a value of any level is called in messages."""
+    whole = isinstance(value, QuantizedGraph) or (isinstance(value, Lowered) and value.model)
+    return f"{'a model' if whole else 'a graph'} of {level_of(value)}"
 
 
-def read_graph_file(path: Path) -> AnyGraph:
-    """The graph of a text, with its constants from the .npz beside it, if there is one.
+def text_of(value: AnyLevel) -> str:
+    """The text of a value of any level, in MLIR's generic syntax."""
+    return print_operation(level_operation(value)[0])
+
+
+def read_graph_file(path: Path) -> AnyLevel:
+    """The graph of a text, or what became of one, with its arrays from the .npz beside it, if any.
 
     Raises `InputError` that names the file, the place and the rule, and `EnvironmentProblem` where
     xDSL is missing.
     """
-    dialects = import_extra("celosia.sw.frontend.dialects.text", "compiler")
+    dialects = import_extra("celosia.sw.models.dialects.levels", "compiler")
     text = read_text(path, _TEXT_BYTES)
     try:
-        operation = dialects.parse_verified(text)
+        operation = dialects.parse_level(text)
     except ValueError as error:
         raise InputError(f"{path}: {error}") from None
     try:
@@ -51,13 +58,12 @@ def read_graph_file(path: Path) -> AnyGraph:
     except ValueError as error:
         raise InputError(str(error)) from None
     try:
-        if operation.name == "cel.graph":
-            return graph_of(operation, constants)
-        return float_graph_of(operation, constants)
+        return level_of_operation(operation, constants)
     except ValueError as error:
         raise InputError(f"{path}: {error}") from None
 
 
-def write_graph_file(graph: AnyGraph, path: Path) -> None:
-    """Write the text of a graph, and its constants to an .npz of the same name."""
-    save_text(text_of(graph), graph.constants, path)
+def write_graph_file(value: AnyLevel, path: Path) -> None:
+    """Write the text of a value of any level, and its arrays to an .npz of the same name."""
+    operation, arrays = level_operation(value)
+    save_text(print_operation(operation), arrays, path)

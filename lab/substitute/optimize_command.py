@@ -16,7 +16,7 @@ from celosia.isa.presets import resolve_config
 from celosia.lab.graphs.rewritable import REWRITABLE, SMALL
 from celosia.lab.substitute.graph_texts import (
     TEXT_SUFFIX,
-    AnyGraph,
+    described,
     level_of,
     read_graph_file,
     write_graph_file,
@@ -40,11 +40,14 @@ from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.models.prepare import import_file, parse_sizes, random_samples
 from celosia.sim.workloads.models.rewriting import search_progress
 from celosia.sw.compiler.costs import Costs
+from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.recognize.recognize import recognized_loudly
 from celosia.sw.ir.graph import Graph
 from celosia.sw.models.steps import Model
 
 __all__ = ["Optimization", "RewrittenGraph", "optimize"]
+
+AnyGraph = Graph | FloatGraph
 
 _NAMED: Final = {**REWRITABLE, **SMALL}
 
@@ -170,7 +173,10 @@ def _graphs(
         return (import_file(path, parse_sizes(sizes or ())).imported.graph,)
     if sizes:
         raise InputError(f"--dim: {what} has its sizes already")
-    return (_NAMED[what]() if what in _NAMED else read_graph_file(path),)
+    graph = _NAMED[what]() if what in _NAMED else read_graph_file(path)
+    if not isinstance(graph, AnyGraph):
+        raise InputError(f"{what}: one graph of nn or cel is optimized, not {described(graph)}")
+    return (graph,)
 
 
 def _optimized(graph: AnyGraph, costs: Costs, way: Way, tell: Progress) -> list[RewrittenGraph]:

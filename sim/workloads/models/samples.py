@@ -11,7 +11,7 @@ from celosia.sw.frontend.nn.operators.operator import Array, GraphError, TensorT
 from celosia.sw.quantize.graphs.files.archives import npz_types, read_npz
 from celosia.sw.quantize.graphs.quantized import QuantizedGraph, check_types
 
-__all__ = ["input_types", "read_inputs", "read_samples"]
+__all__ = ["input_types", "read_arrays", "read_inputs", "read_samples"]
 
 
 def read_samples(given: Path | Mapping[str, Array], graph: FloatGraph) -> list[dict[str, Array]]:
@@ -21,7 +21,7 @@ def read_samples(given: Path | Mapping[str, Array], graph: FloatGraph) -> list[d
     """
     path = given if isinstance(given, Path) else "calibration"
     if isinstance(given, Path):
-        arrays = _arrays(given, lambda types: _check_samples(path, types, graph))
+        arrays = read_arrays(given, lambda types: _check_samples(path, types, graph))
     else:
         arrays = given
         _check_samples(path, {name: TensorType.of(each) for name, each in given.items()}, graph)
@@ -67,10 +67,12 @@ def read_inputs(path: Path, model: QuantizedGraph, workload: str) -> dict[str, A
         except GraphError as error:
             raise InputError(f"{workload}: {error}") from None
 
-    return _arrays(path, check)
+    return read_arrays(path, check)
 
 
-def _arrays(path: Path, check: Callable[[Mapping[str, TensorType]], object]) -> dict[str, Array]:
+def read_arrays(
+    path: Path, check: Callable[[Mapping[str, TensorType]], object] = lambda types: None
+) -> dict[str, Array]:
     """The arrays of an .npz file, whose types `check` has seen before one of them is unpacked.
 
     Raises `InputError` for a file that is none.

@@ -24,6 +24,8 @@ __all__ = [
     "ordinary_rows",
     "rows_of_all_scales",
     "seen_somewhere",
+    "widened",
+    "worst",
 ]
 
 Build = Callable[[GraphBuilder, Sequence[str]], str]
@@ -89,7 +91,7 @@ def _difference(
                 probe = same[0] if same else rows_of_all_scales
                 inputs[f"operand{index}"] = probe(random, kind)
         expected, found = (interpret(graph, inputs)["root"] for graph in (before, after))
-        reason = _worst(expected, found)
+        reason = worst(expected, found)
         if reason is not None:
             return reason
     return None
@@ -140,7 +142,19 @@ def or_hidden(probe: Probe) -> Probe:
     return drawn
 
 
-def _worst(expected: Array, found: Array) -> str | None:
+def widened(graph: FloatGraph) -> FloatGraph:
+    """A whole graph in float64, whose inputs and outputs have their names."""
+    names = tuple(graph.inputs)
+    wide = _Wide(Reader(graph), names, names, graph.name, names)
+    outputs = {name: wide.tensor(tensor) for name, tensor in graph.outputs.items()}
+    return wide.builder.finish(outputs)
+
+
+def worst(expected: Array, found: Array) -> str | None:
+    """The row in which two tensors of the same shape differ by more than proofs permit.
+
+    Elements that are no float must be equal.  None: there is no such row.
+    """
     if expected.size == 0 or expected.dtype.kind != "f":
         return None if np.array_equal(expected, found) else "numbers show that it is none"
     if not (np.isfinite(expected).all() and np.isfinite(found).all()):
@@ -148,24 +162,33 @@ def _worst(expected: Array, found: Array) -> str | None:
     rows = expected.reshape(-1, expected.shape[-1] if expected.ndim else 1)
     errors = np.abs(rows - found.reshape(rows.shape)).max(axis=1)
     limits = TOLERANCE * np.abs(rows).max(axis=1) + FLOOR * np.abs(rows).max()
-    worst = int(np.argmax(errors - limits))
-    if errors[worst] <= limits[worst]:
+    row = int(np.argmax(errors - limits))
+    if errors[row] <= limits[row]:
         return None
-    size = np.abs(rows[worst]).max()
-    return f"numbers show that it is none: {errors[worst]:.2g} apart in a row of up to {size:.2g}"
+    size = np.abs(rows[row]).max()
+    return f"numbers show that it is none: {errors[row]:.2g} apart in a row of up to {size:.2g}"
 
 
 class _Wide:
     """A part of a graph in float64, in the making; operands that are `given` are its inputs."""
 
-    def __init__(self, reader: Reader, operands: Sequence[str], given: Sequence[str], name: str):
+    def __init__(
+        self,
+        reader: Reader,
+        operands: Sequence[str],
+        given: Sequence[str],
+        name: str,
+        called: Sequence[str] = (),
+    ):
+        """Inputs are `called` so, or by the numbers of the operands."""
         self.reader, self.given, self.builder = reader, given, GraphBuilder(name)
         self.new: dict[str, str] = {}
         for index, each in enumerate(operands):
             if each in given and each not in self.new and reader.value(each) is None:
                 kind = reader.type(each)
                 wide = TensorType("float64" if kind.is_float else kind.dtype, kind.shape)
-                self.new[each] = self.builder.input(f"operand{index}", wide)
+                name = called[index] if called else f"operand{index}"
+                self.new[each] = self.builder.input(name, wide)
 
     def tensor(self, name: str) -> str:
         """A tensor of the graph, computed from what is given."""

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from onnx import helper
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
@@ -16,33 +15,20 @@ from celosia.sw.ir.graph import MatMul
 from celosia.sw.ir.graphs.finishes import Activation
 from celosia.sw.models.steps import STEPS, Calibrate, Import, Instantiate, Recognize, follow
 from celosia.sw.quantize.graphs.quantized import run_model
-from tests.sw.frontend.importer.models import floats, model
+from tests.sw.models.gelu_model import gelu_file
 
 TEXT = (Path(__file__).parents[3] / "docs" / "architecture.md").read_text(encoding="utf-8")
 SAMPLES = [
     {"x": np.random.default_rng(seed).standard_normal((4, 8), np.float32)} for seed in range(4)
 ]
 TIMING = MemoryTiming()
-CONSTANTS = {"root": 2**0.5, "one": 1, "half": 0.5}
-NODES = (
-    ("MatMul", "x", "w", "p"),
-    ("Add", "p", "b", "s"),
-    ("Div", "s", "root", "d"),
-    ("Erf", "d", "e"),
-    ("Add", "e", "one", "f"),
-    ("Mul", "s", "f", "g"),
-    ("Mul", "g", "half", "y"),
-)
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     """A file behind all steps: gelu(x * w + b), with an Erf chain."""
-    nodes = [helper.make_node(op, list(given), [made]) for op, *given, made in NODES]
-    numbers = {name: np.array(value, np.float32) for name, value in CONSTANTS.items()}
-    known = {"w": floats(8, 8), "b": floats(8), **numbers}
     path = tmp_path_factory.mktemp("model") / "m.onnx"
-    path.write_bytes(model(nodes, {"x": ["n", 8]}, ["y"], known).SerializeToString())
+    path.write_bytes(gelu_file().SerializeToString())
     return follow(Import(path, {"n": 4}), Recognize(), Calibrate(SAMPLES), Instantiate())
 
 

@@ -11,16 +11,16 @@ from filecheck.matcher import Matcher
 from filecheck.options import parse_argv_options
 
 from celosia.lab.substitute.graph_file import save_text
-from celosia.sw.frontend.dialects.text import parse_verified
 from celosia.sw.frontend.nn.text import blank_constants as blank_floats
 from celosia.sw.mlir.read_graph import blank_constants
+from celosia.sw.models.dialects.levels import parse_level
 from tests.support.command_line import invoke
 
 TEXTS = sorted((Path(__file__).parent / "filecheck").glob("*.mlir"))
 
 
 def constants_of(text):
-    operation = parse_verified(text)
+    operation = parse_level(text)
     found = blank_constants(operation) or blank_floats(operation)
     for name, value in found.items():
         random = np.random.default_rng([ord(letter) for letter in name])
