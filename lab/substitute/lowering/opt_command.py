@@ -109,7 +109,9 @@ def _rewritten(
     if not isinstance(value, FloatGraph | Graph):
         if not names:
             return value, False
-        raise InputError(f"{file}: --passes: rules are for a graph, not {described(value)}")
+        raise InputError(
+            f"{file}: --passes: rules are for a graph of nn or cel, not {described(value)}"
+        )
     try:
         rules = rules_of(names, level_of(value))
     except ValueError as error:

@@ -15,7 +15,7 @@ from celosia.lab.substitute.lowering.passes import PASSES, LevelPass
 
 __all__ = ["check_levels", "parse_pipeline"]
 
-_PASS: Final = re.compile(r"\s*([\w-]+)\s*(?:\{([^{}]*)\})?\s*(,|$)")
+_PASS: Final = re.compile(r"\s*([\w-]+(?: [\w-]+)*)\s*(?:\{([^{}]*)\})?\s*(,|$)")
 _MOST: Final = 1 << 20
 _TRUTH: Final = {"true": True, "false": False}
 

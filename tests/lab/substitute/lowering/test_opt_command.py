@@ -153,8 +153,8 @@ def test_texts_with_errors_and_missing_arrays_are_refused(gelu):
     text = Path("p.mlir").read_text()
     refused("--preset, --set: p.mlir is of cel.plan", "opt", "p.mlir", "--preset", "tiny",
             "--pipeline", "expand")  # fmt: skip
-    refused("p.mlir: --passes: rules are for a graph, not a model of cel.plan", "opt", "p.mlir",
-            "--passes", "fold-factors")  # fmt: skip
+    refused("p.mlir: --passes: rules are for a graph of nn or cel, not a model of cel.plan", "opt",
+            "p.mlir", "--passes", "fold-factors")  # fmt: skip
     refused("p.mlir: one graph of nn or cel is optimized, not a model of cel.plan", "optimize",
             "p.mlir")  # fmt: skip
     Path("p.mlir").write_text(text.replace("rows = [4 : i64]", "rows = [3 : i64]"))

@@ -26,6 +26,7 @@ def test_passes_come_with_their_arguments():
 
 def test_rules_are_passes_of_their_level():
     assert set(RULES) < set(PASSES)
+    assert [each.name for each in parse_pipeline(",".join(RULES))] == [*RULES]
     (one, other) = parse_pipeline("fold-factors,merge-products")
     assert (one.name, one.takes, one.leaves) == ("fold-factors", ("nn",), None)
     assert other.takes == ("cel",)
@@ -36,7 +37,7 @@ def test_rules_are_passes_of_their_level():
     [
         ("", "column 1: NAME or NAME{argument=value} is expected, not ''"),
         ("decide,", "column 8: NAME or NAME{argument=value} is expected, not ''"),
-        ("decide expand", "column 1: NAME or NAME{argument=value} is expected, not 'decide exp"),
+        ("decide expand", "there is no pass 'decide expand'; there are import, recognize, "),
         ("decide{latency=3", "column 1: NAME"),
         ("descide", "there is no pass 'descide'; there are import, recognize, "),
         ("expand{x=1}", "expand: there is no argument 'x'; there are: none"),
