@@ -17,6 +17,7 @@ from celosia.lab.accuracy.models import (
     model_accuracy,
     sentence_accuracy,
 )
+from celosia.lab.accuracy.shares import ShareAccuracy, share_accuracies
 from celosia.sim.command.options.common import JsonOption
 from celosia.sim.command.options.model import ClipOption
 from celosia.sim.run.origin import Versions, versions, write_document
@@ -38,8 +39,8 @@ class Accuracies(Record):
     """The number changes when a key changes its meaning or goes; new keys may come without."""
     versions: Versions = field(default_factory=versions)
     """Versions of Python and of packages that results depend on; null: not installed."""
-    rows: Sequence[ModelAccuracy | SentenceAccuracy | CurveAccuracy]
-    """The distance of each model, of the published MiniLM, or of each curve."""
+    rows: Sequence[ModelAccuracy | SentenceAccuracy | CurveAccuracy | ShareAccuracy]
+    """The distance of each model, of the published MiniLM, of each curve, or of a share of int4."""
 
 
 _CURVES: Final = "curves"
@@ -58,6 +59,12 @@ def accuracy(
     compare: Annotated[
         bool, typer.Option("--compare-clips", help="With each criterion of clipping.")
     ] = False,
+    shares: Annotated[
+        bool,
+        typer.Option(
+            "--int4-shares", help="minilm: over the share of its layers' weights that are int4."
+        ),
+    ] = False,
     json: JsonOption = None,
 ) -> None:
     """Measure how far quantized models are from float, by the interpreter of integer graphs."""
@@ -67,9 +74,14 @@ def accuracy(
         if name not in {*exports, _MINILM, _CURVES}:
             known = ", ".join((*exports, _MINILM, _CURVES))
             raise InputError(f"{name}: there is no such model; there are {known}")
+    if shares and (names != [_MINILM] or compare or clip != "error"):
+        raise InputError("--int4-shares: is of minilm alone, clipped by error")
     lines: list[Any] = []
     with progress_bar() as tell:
         for name in names or exports:
+            if shares:
+                lines += share_accuracies(tell)
+                continue
             if name == _CURVES:
                 lines += curve_accuracies()
                 continue
@@ -81,6 +93,7 @@ def accuracy(
         _models([line for line in lines if isinstance(line, ModelAccuracy)]),
         _sentences([line for line in lines if isinstance(line, SentenceAccuracy)]),
         _curves([line for line in lines if isinstance(line, CurveAccuracy)]),
+        _shares([line for line in lines if isinstance(line, ShareAccuracy)]),
     ):
         if table.row_count:
             console.print(table)
@@ -118,6 +131,14 @@ def _curves(lines: list[CurveAccuracy]) -> Table:
     table = _table("curve", "computed by", "deviation", "SQNR")
     for line in lines:
         table.add_row(line.curve, line.computed, f"{line.spread:g}", f"{line.sqnr_db:.1f} dB")
+    return table
+
+
+def _shares(lines: list[ShareAccuracy]) -> Table:
+    table = _table("in int4", "added", "products", "mean cosine", "least cosine")
+    for line in lines:
+        cosines = (f"{line.mean:.5f}", f"{line.least:.5f}")
+        table.add_row(f"{line.share:.1%}", line.added, str(line.products), *cosines)
     return table
 
 

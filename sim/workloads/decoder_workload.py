@@ -11,6 +11,7 @@ from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.details import Decoder, DecoderLayer
 from celosia.sim.workloads.graph_workloads import GraphJob
+from celosia.sim.workloads.models.weights import parse_weights
 from celosia.sw.decoding.texts import CacheLayout, Text
 from celosia.sw.driver.program_file import MAX_MEMORY_BYTES
 from celosia.sw.ir.graph_interpret import Array
@@ -18,7 +19,6 @@ from celosia.sw.models.cases import Case
 from celosia.sw.models.decoder_shape import GPT2_SMALL, OPT_125M, TINYLLAMA, DecoderShape
 from celosia.sw.models.random_decoder import STREAM, random_decoder
 from celosia.sw.models.random_operands import int8_matrix, int16_matrix
-from celosia.sw.quantize.weight_types import INT8_WEIGHTS, WEIGHT_CHOICES, WeightTypes
 
 __all__ = ["DECODERS", "decoder", "decoder_layer", "step_bytes"]
 
@@ -44,7 +44,7 @@ def _job(
     capacity = max(text.keys for text in texts)
     _check_memory(shape, texts, capacity)
     tell(f"drawing {shape.weights:,} weights", None)
-    types = _weight_types(options.weights)
+    types = parse_weights(options.weights)
     model = random_decoder(shape, seed, capacity, whole=not alone, weights=types)
     layout = CacheLayout(len(texts), capacity)
     step = model.step(texts, layout, named=True)
@@ -70,16 +70,6 @@ def step_bytes(shape: DecoderShape, texts: Sequence[Text]) -> int:
     Padding, bias, scales and copies do not count.
     """
     return shape.weights + cache_bytes(shape, texts)
-
-
-def _weight_types(word: str | None) -> WeightTypes:
-    """What `--weights` says of each product."""
-    if word is None:
-        return INT8_WEIGHTS
-    if word not in WEIGHT_CHOICES:
-        near = did_you_mean(word, WEIGHT_CHOICES)
-        raise InputError(f"--weights {word}: there are {', '.join(WEIGHT_CHOICES)}{near}")
-    return WEIGHT_CHOICES[word]
 
 
 def cache_bytes(shape: DecoderShape, texts: Sequence[Text]) -> int:

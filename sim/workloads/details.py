@@ -193,6 +193,8 @@ class ModelFile(SavedModel):
     """Where values of 8 bits are clipped."""
     per_tensor: bool = False
     """Products have one scale, and the host computes what stores do not finish."""
+    weights: str | None = None
+    """One of `WEIGHT_CHOICES`; None: int8."""
 
 
 Details = (

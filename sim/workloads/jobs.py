@@ -22,6 +22,7 @@ from celosia.sim.workloads.models.prepare import (
 from celosia.sim.workloads.models.rewriting import rewritten
 from celosia.sim.workloads.models.samples import input_types
 from celosia.sim.workloads.models.saved_model import chosen, load_prepared
+from celosia.sim.workloads.models.weights import file_weights
 from celosia.sim.workloads.product_workloads import Operator
 from celosia.sim.workloads.workload_kinds import GraphWorkload, ProductWorkload
 from celosia.sim.workloads.workloads import (
@@ -34,8 +35,9 @@ from celosia.sw.compiler.costs import Costs
 from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.ir.graph import Graph
 from celosia.sw.planning.problems import graph_of
+from celosia.sw.quantize.weight_types import INT8_WEIGHTS
 
-__all__ = ["Job", "ProductJob", "job_of"]
+__all__ = ["Job", "ProductJob", "job_of", "model_run"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +99,10 @@ class _Prepare:
     details: SavedModel
     seed: int
     hardware: tuple[AcceleratorConfig, MemoryTiming] | None
-    """What it is rewritten for; None: it is not."""
+    """What it is rewritten for, or whose tiles its weights are packed in; None: it is the same for
+    all."""
+    optimize: bool
+    """It is rewritten."""
     files: tuple[tuple[int, int] | None, ...]
     """Sizes and times of its files."""
     types: tuple[tuple[str, TensorType], ...] | None
@@ -118,6 +123,7 @@ class _Prepare:
         path, alone = Path(name), replace(details, input=None)
         calibration = details.calibrate if isinstance(details, ModelFile) else None
         files = () if isinstance(details, HeldModel) else (path, calibration)
+        packed = isinstance(details, ModelFile) and details.weights is not None
         types = None
         if details.input is not None and not isinstance(details, ModelFile):
             types = tuple(input_types(details.input).items())
@@ -125,7 +131,8 @@ class _Prepare:
             path=path,
             details=alone,
             seed=hardware[1].seed,
-            hardware=hardware if optimize else None,
+            hardware=hardware if optimize or packed else None,
+            optimize=optimize,
             files=tuple(_identity(each) for each in files if each is not None),
             types=types,
             tell=tell,
@@ -141,21 +148,31 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return found.st_ino, found.st_mtime_ns
 
 
+def model_run(path: Path, details: ModelFile, config: AcceleratorConfig | None = None) -> ModelRun:
+    """A model's file with the options of its workload.
+
+    Weights fill tiles of `config`; None: they all have eight bits.  Raises `InputError` for
+    options that have no meaning.
+    """
+    return ModelRun(
+        path=path,
+        sizes=parse_sizes(details.dim),
+        calibration=details.calibrate,
+        clip=details.clip,
+        per_tensor=details.per_tensor,
+        fixed=parse_fixed(details.set_input),
+        weights=INT8_WEIGHTS if config is None else file_weights(details.weights, config),
+    )
+
+
 @lru_cache(maxsize=1)
 def _prepared(asked: _Prepare) -> Prepared:
     """A model of a file, ready to run."""
     details, hardware = asked.details, asked.hardware
     if isinstance(details, ModelFile):
-        run = ModelRun(
-            path=asked.path,
-            sizes=parse_sizes(details.dim),
-            calibration=details.calibrate,
-            clip=details.clip,
-            per_tensor=details.per_tensor,
-            fixed=parse_fixed(details.set_input),
-            costs=None if hardware is None else Costs(*hardware),
-        )
-        return prepare(run, asked.seed, asked.tell)
+        run = model_run(asked.path, details, hardware and hardware[0])
+        costs = Costs(*hardware) if hardware and asked.optimize else None
+        return prepare(replace(run, costs=costs), asked.seed, asked.tell)
     held = details if isinstance(details, HeldModel) else None
     path = asked.path if held is None else _kept(f"{held.digest}.plan", held.model)
     prepared = chosen(load_prepared(path), str(asked.path), parse_sizes(details.dim), asked.types)

@@ -14,6 +14,7 @@ from celosia.sw.quantize.graphs.quantized import instantiate
 from celosia.sw.quantize.ranges import Clip
 from celosia.sw.quantize.units.find_units import find_units
 from celosia.sw.quantize.units.placement import place
+from celosia.sw.quantize.weight_types import INT8_WEIGHTS, WeightTypes
 
 __all__ = ["prepare_encoder", "published_profiles"]
 
@@ -23,16 +24,19 @@ _TOKENS: Final = 16
 
 
 def published_profiles(
-    profiles: Sequence[Mapping[str, int]], clip: Clip, tell: Progress
+    profiles: Sequence[Mapping[str, int]],
+    clip: Clip,
+    tell: Progress,
+    weights: WeightTypes = INT8_WEIGHTS,
 ) -> tuple[Prepared, ...]:
-    """The published encoder for a text of each of some sizes, ``tokens``.
+    """The published encoder for a text of each of some sizes, ``tokens``, with these `weights`.
 
     Raises `InputError` for other sizes, `EnvironmentProblem` where the model is missing.
     """
     for sizes in profiles:
         for name in sizes.keys() - {_SIZE}:
             raise InputError(f"--dim {name}={sizes[name]}: the published model has {_SIZE} alone")
-    model = published_model(tell, clip)
+    model = published_model(tell, clip, weights)
     most = 0 if model.tables is None else len(model.tables.positions)
     found = []
     for sizes in profiles:
@@ -51,7 +55,7 @@ def prepare_encoder(model: QuantizedEncoder, tokens: int) -> Prepared:
     return Prepared(
         model=instantiate(graph, model.formats),
         placement=place(graph, recognized, find_units(graph)),
-        notes=(),
+        notes=model.formats.notes,
         sizes={_SIZE: tokens},
         calibrated=calibrated,
     )

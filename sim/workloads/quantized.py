@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from celosia.isa.encoding import WeightType
 from celosia.sim.support.cache import cached, digest
 from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.problems import InputError
@@ -17,6 +18,7 @@ from celosia.sw.quantize.encoders.encoder import QuantizedEncoder
 from celosia.sw.quantize.encoders.encoder_file import load_encoder, save_encoder
 from celosia.sw.quantize.graphs.files.saved_file import PlanFileError
 from celosia.sw.quantize.ranges import Clip
+from celosia.sw.quantize.weight_types import INT8_WEIGHTS, WeightTypes
 from celosia.sw.reference.encoder import EncoderShape
 
 __all__ = ["model_of_file", "published_model", "random_model"]
@@ -32,8 +34,10 @@ _CODE = (
 """Packages whose code decides what a quantized model is."""
 
 
-def published_model(tell: Progress, clip: Clip = "error") -> QuantizedEncoder:
-    """The published model, by a criterion of clipping.
+def published_model(
+    tell: Progress, clip: Clip = "error", weights: WeightTypes = INT8_WEIGHTS
+) -> QuantizedEncoder:
+    """The published model, by a criterion of clipping, with weights of these types.
 
     Raises `EnvironmentProblem` where it, or the cache, is missing.
     """
@@ -43,7 +47,9 @@ def published_model(tell: Progress, clip: Clip = "error") -> QuantizedEncoder:
     try:
         published.check_files()
         parts = [sentences.model_key(), clip]
-        return _cached(parts, partial(sentences.quantize_published, clip=clip), tell)
+        parts += [] if weights.inner is WeightType.INT8 else [repr(weights)]
+        make = partial(sentences.quantize_published, clip=clip, types=weights)
+        return _cached(parts, make, tell)
     except published.MissingModelError as error:
         raise EnvironmentProblem(str(error)) from None
 

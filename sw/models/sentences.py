@@ -16,6 +16,7 @@ from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.passes.short_scales import short_scales
 from celosia.sw.quantize.encoders.encoder import Progress, QuantizedEncoder, quantize_encoder
 from celosia.sw.quantize.ranges import Clip
+from celosia.sw.quantize.weight_types import INT8_WEIGHTS, WeightTypes
 from celosia.sw.reference.embedding import pool
 from celosia.sw.reference.encoder import Floats, encode
 from celosia.sw.reference.published import model_files, read_embeddings, read_encoder, tokenize
@@ -36,9 +37,14 @@ _BATCH_TOKENS: Final = 512
 
 
 def quantize_published(
-    progress: Progress = lambda done, total: None, *, clip: Clip = "error"
+    progress: Progress = lambda done, total: None,
+    *,
+    clip: Clip = "error",
+    types: WeightTypes = INT8_WEIGHTS,
 ) -> QuantizedEncoder:
     """The published model, quantized with the project's calibration texts and this criterion.
+
+    Weights are of these `types`.
 
     Raises `MissingModelError` without the package, `ValueError` for weights that are not finite.
     """
@@ -46,7 +52,13 @@ def quantize_published(
     lengths = [len(text) for text in tokens]
     x = embeddings.sums(tokens)
     return quantize_encoder(
-        read_encoder(), x, lengths, embeddings=embeddings, progress=progress, clip=clip
+        read_encoder(),
+        x,
+        lengths,
+        embeddings=embeddings,
+        progress=progress,
+        clip=clip,
+        types=types,
     )
 
 

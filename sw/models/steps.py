@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from celosia.sw.frontend.nn.operators.operator import Array
 from celosia.sw.frontend.recognize.recognize import Recognized, recognize
 from celosia.sw.frontend.said_ranges import said_ranges
-from celosia.sw.quantize.graphs.calibrate import calibrate
+from celosia.sw.quantize.graphs.calibrate import calibrate_each
 from celosia.sw.quantize.graphs.formats import Formats
 from celosia.sw.quantize.graphs.quantized import QuantizedGraph, instantiate
 from celosia.sw.quantize.ranges import Clip
+from celosia.sw.quantize.weight_types import INT8_WEIGHTS, WeightTypes
 
 if TYPE_CHECKING:
     from celosia.sw.frontend.importer.import_model import Imported
@@ -123,17 +124,27 @@ class Calibrate(Step):
     progress: Callable[[str, int, int], object] = lambda what, done, total: None
     per_tensor: bool = False
     """Products have one scale, and the host computes what stores do not finish."""
+    weights: WeightTypes = INT8_WEIGHTS
 
     def make(self, model: Model) -> Formats:
         """Raises `GraphError`, a `ValueError`, for samples that do not fit."""
+        (found,) = self.make_each(model, (self.weights,))
+        return found
+
+    def make_each(self, model: Model, weights: Sequence[WeightTypes]) -> tuple[Formats, ...]:
+        """Formats for each of some types of weights, between which only products differ.
+
+        Raises as `make` does.
+        """
         graph = model.recognized.graph
-        return calibrate(
+        return calibrate_each(
             lambda _: graph,
             self.samples,
             self.progress,
             model.said,
             clip=self.clip,
             per_tensor=self.per_tensor,
+            weights=weights,
         )
 
 

@@ -35,14 +35,14 @@ class IntegerLinear:
     """The type that holds the weights."""
 
     @classmethod
-    def outline(cls, linear: Linear) -> "IntegerLinear":
-        """Integers of the sizes of `linear` that mean nothing, in steps of 1.
+    def outline(cls, linear: Linear, kind: WeightType = WeightType.INT8) -> "IntegerLinear":
+        """Integers of the sizes of `linear` that mean nothing, of this `kind`, in steps of 1.
 
         They have a bias where `linear` has one: without one, there is nothing to load.
         """
         weights = np.zeros(linear.weights.shape, np.int8)
         bias = np.where(linear.bias, np.int32(1), np.int32(0))
-        return cls(weights, bias, np.ones(len(bias)))
+        return cls(weights, bias, np.ones(len(bias)), kind)
 
     def part(self, columns: NDArray[np.intp]) -> "IntegerLinear":
         """Some of the outputs."""
@@ -99,8 +99,8 @@ def quantize_linear(
     """`linear` for integer inputs in steps of `in_steps`, one or one per input.
 
     The `zero_point` of the inputs is folded into the bias.  With the correlation of the `inputs`,
-    in their steps, weights make each other's errors good.  `per_tensor`, all outputs have one step.
-    The weights are of this `kind`.
+    in their steps, weights make each other's errors good, and if it has means, the bias what is
+    lost of these.  `per_tensor`, all outputs have one step.  The weights are of this `kind`.
     """
     most = largest_weight(kind)
     steps_in = np.broadcast_to(np.asarray(in_steps, np.float64), len(linear.weights))
@@ -112,6 +112,9 @@ def quantize_linear(
         steps = np.full_like(steps, steps.max(initial=0))
     whole = weights / steps if inputs is None else round_weights(weights / steps, inputs, most)
     small = nearest(np.clip(whole, -most, most), np.int8, "weights")
-    bias = np.rint(linear.bias / steps).astype(np.int64)
+    exact = linear.bias / steps
+    if inputs is not None and inputs.means is not None:
+        exact = exact + inputs.means @ (weights / steps - small)
+    bias = np.rint(exact).astype(np.int64)
     bias -= zero_point * small.sum(axis=0, dtype=np.int64)
     return IntegerLinear(small, nearest(bias, np.int32, "bias"), steps, kind)

@@ -32,13 +32,18 @@ class Correlation:
 
     groups: tuple[tuple[NDArray[np.intp], Floats], ...]
     """The inputs of a group in their order, and a triangle: what each one hands on to others."""
+    means: NDArray[np.float64] | None = None
+    """The mean of each input, if groups are of what is left without it: a bias makes that good."""
 
 
-def correlation(x: Floats) -> Correlation:
-    """What the columns of `x` mean to each other, rows of inputs."""
+def correlation(x: Floats, *, centered: bool = False) -> Correlation:
+    """What the columns of `x` mean to each other, rows of inputs, or `centered` ones."""
+    means = x.mean(axis=0, dtype=np.float64) if centered else None
+    if means is not None:
+        x = (x - means).astype(np.float32)
     order = np.argsort(-np.square(x).mean(axis=0), kind="stable")
     groups = (order[start : start + _GROUP] for start in range(0, len(order), _GROUP))
-    return Correlation(tuple((group, _triangle(x[:, group])) for group in groups))
+    return Correlation(tuple((group, _triangle(x[:, group])) for group in groups), means)
 
 
 def _triangle(x: Floats) -> Floats:

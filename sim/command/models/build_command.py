@@ -15,6 +15,7 @@ from celosia.sim.command.options.groups import Group, grouped
 from celosia.sim.command.options.model import (
     CalibrateOption,
     ClipOption,
+    FileWeightsOption,
     FixedOption,
     PerTensorOption,
     SizesOption,
@@ -25,12 +26,12 @@ from celosia.sim.support.output import check_destination, open_atomically
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 from celosia.sim.support.words import counted
+from celosia.sim.workloads.details import ModelFile
+from celosia.sim.workloads.jobs import model_run
 from celosia.sim.workloads.models.decided import Decided
 from celosia.sim.workloads.models.per_tensor import check_unit
 from celosia.sim.workloads.models.prepare import (
-    ModelRun,
     Prepared,
-    parse_fixed,
     parse_profiles,
     prepare_profiles,
 )
@@ -52,6 +53,24 @@ def _memory(
     return MemoryTiming(latency=latency, bytes_per_cycle=rate)
 
 
+def _quantized(
+    *,
+    fixed: FixedOption = None,
+    calibration: CalibrateOption = None,
+    clip: ClipOption = "error",
+    per_tensor: PerTensorOption = False,
+    weights: FileWeightsOption = None,
+) -> ModelFile:
+    """What the model is quantized with."""
+    return ModelFile(
+        set_input=tuple(fixed or ()),
+        calibrate=calibration,
+        clip=clip,
+        per_tensor=per_tensor,
+        weights=weights,
+    )
+
+
 @grouped
 def build(
     model: Annotated[
@@ -66,10 +85,7 @@ def build(
         Path, typer.Option("--output", "-o", metavar="MODEL.plan", help="The file to write.")
     ],
     sizes: SizesOption = None,
-    fixed: FixedOption = None,
-    calibration: CalibrateOption = None,
-    clip: ClipOption = "error",
-    per_tensor: PerTensorOption = False,
+    details: Annotated[ModelFile, Group(_quantized)],
     preset: PresetOption = None,
     overrides: SetOption = None,
     timing: Annotated[MemoryTiming, Group(_memory)],
@@ -84,16 +100,15 @@ def build(
         raise InputError(f"-o {output}: the name of a plan ends with {SAVED_SUFFIX}")
     check_destination(output)
     hardware = resolve_config(preset or "base", overrides or ()), timing
-    profiles, job = parse_profiles(sizes or ()), ModelRun(model, {}, calibration, clip, per_tensor)
-    job = replace(job, fixed=parse_fixed(fixed or ()))
+    profiles, job = parse_profiles(sizes or ()), model_run(model, details, hardware[0])
     with progress_bar() as tell:
         if str(model) == _PUBLISHED:
             _check_published({
-                "set-input": fixed,
-                "calibrate": calibration,
-                "per-tensor": per_tensor,
+                "set-input": details.set_input,
+                "calibrate": details.calibrate,
+                "per-tensor": details.per_tensor,
             })
-            prepared = published_profiles(profiles, clip, tell)
+            prepared = published_profiles(profiles, details.clip, tell, job.weights)
         else:
             prepared = prepare_profiles(job, profiles, 0, tell)
         for each in prepared:

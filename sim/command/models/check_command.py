@@ -6,10 +6,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.sim.command.models.check_table import Placed, refusal_notes, show_check
-from celosia.sim.command.options.common import JsonOption, PresetOption, SetOption
-from celosia.sim.command.options.model import FixedOption, PerTensorOption
+from celosia.sim.command.options.common import (
+    JsonOption,
+    LatencyOption,
+    PresetOption,
+    RateOption,
+    SetOption,
+)
+from celosia.sim.command.options.groups import Group, grouped
+from celosia.sim.command.options.model import FileWeightsOption, FixedOption, PerTensorOption
 from celosia.sim.command.options.report import AllOption
 from celosia.sim.run.models.time_share import PlacementInTime, TimeShare, predict_shares
 from celosia.sim.run.origin import write_document
@@ -18,12 +26,14 @@ from celosia.sim.support.extras import import_extra
 from celosia.sim.support.guard import BAD_INPUT
 from celosia.sim.support.output import STANDARD_OUTPUT, check_destination, write_file
 from celosia.sim.workloads.models.prepare import parse_fixed, parse_sizes
+from celosia.sim.workloads.models.weights import file_weights
 from celosia.sw.compiler.costs import Costs
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.text import print_float_graph
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.quantize.units.placement import place
 from celosia.sw.quantize.units.stored import units_of
+from celosia.sw.quantize.weight_types import WeightTypes
 
 if TYPE_CHECKING:
     pass
@@ -31,6 +41,19 @@ if TYPE_CHECKING:
 __all__ = ["check"]
 
 
+def _hardware(
+    *,
+    preset: PresetOption = None,
+    overrides: SetOption = None,
+    latency: LatencyOption = MemoryTiming.latency,
+    rate: RateOption = MemoryTiming.bytes_per_cycle,
+) -> tuple[AcceleratorConfig, MemoryTiming]:
+    """What time is predicted for."""
+    timing = MemoryTiming(latency=latency, bytes_per_cycle=rate)
+    return resolve_config(preset or "base", overrides or ()), timing
+
+
+@grouped
 def check(
     model: Annotated[Path, typer.Argument(metavar="MODEL.onnx")],
     *,
@@ -44,6 +67,7 @@ def check(
     ] = None,
     fixed: FixedOption = None,
     per_tensor: PerTensorOption = False,
+    weights: FileWeightsOption = None,
     text: Annotated[
         str | None,
         typer.Option(metavar="FILE.mlir", help="Write the float graph; - is standard output."),
@@ -54,8 +78,7 @@ def check(
             metavar="FILE.mlir", help="Write the float graph of what was recognized in it."
         ),
     ] = None,
-    preset: PresetOption = None,
-    overrides: SetOption = None,
+    hardware: Annotated[tuple[AcceleratorConfig, MemoryTiming], Group(_hardware)],
     every: AllOption = False,
     json: JsonOption = None,
 ) -> None:
@@ -63,7 +86,7 @@ def check(
     for path in (json, text, recognized):
         check_destination(path)
     bound, numbers = parse_sizes(sizes or ()), parse_fixed(fixed or ())
-    config = resolve_config(preset or "base", overrides or ())
+    types = file_weights(weights, hardware[0])
     importer = import_extra("celosia.sw.frontend.importer.import_model", "onnx")
     surveyor = import_extra("celosia.sw.frontend.importer.survey", "onnx")
     with progress_bar() as tell:
@@ -80,7 +103,7 @@ def check(
         tell("predicting how long it takes", None)
         time = None
         if recognized_model is not None and not per_tensor:
-            time = _predicted(recognized_model.graph, config)
+            time = _predicted(recognized_model.graph, hardware, types)
     texts = STANDARD_OUTPUT in {text, recognized}
     console = table_console(STANDARD_OUTPUT if texts else json)
     placed = Placed(found, placement, time)
@@ -101,6 +124,7 @@ def check(
         checked = documents.CheckedModel(
             model=str(model),
             sizes=bound,
+            weights=weights or "int8",
             notes=(*imported.notes, *faults),
             macs=found.macs,
             nodes=found.rows,
@@ -112,9 +136,11 @@ def check(
         raise typer.Exit(BAD_INPUT)
 
 
-def _predicted(graph: FloatGraph, config: AcceleratorConfig) -> TimeShare | None:
+def _predicted(
+    graph: FloatGraph, hardware: tuple[AcceleratorConfig, MemoryTiming], types: WeightTypes
+) -> TimeShare | None:
     """Predicted shares of the time; None for a graph that is not quantized."""
     try:
-        return predict_shares(graph, Costs(config))
+        return predict_shares(graph, Costs(*hardware), types)
     except ValueError:
         return None

@@ -23,6 +23,8 @@ class CheckedModel(Record):
     """The file."""
     sizes: dict[str, int]
     """The symbolic sizes that were given."""
+    weights: str
+    """The types of weights that time is predicted for, as `--weights` names them."""
     notes: tuple[str, ...]
     """What was converted or left open."""
     macs: int

@@ -215,8 +215,8 @@ WeightsOption = Annotated[
     str | None,
     typer.Option(
         metavar="TYPE",
-        help="decoder: int8 (the default), int4 or int4-vocabulary, as celosia generate --help "
-        "says.",
+        help="decoder, MODEL.onnx: int8 (the default), int4 or int4-vocabulary, as celosia "
+        "generate --help says.",
         rich_help_panel=COMPUTES,
     ),
 ]

@@ -11,6 +11,7 @@ from celosia.sw.quantize.ranges import Clip
 __all__ = [
     "CalibrateOption",
     "ClipOption",
+    "FileWeightsOption",
     "FixedOption",
     "InputOption",
     "OptimizeOption",
@@ -50,6 +51,16 @@ PerTensorOption = Annotated[
     typer.Option(
         "--per-tensor",
         help="One scale for each product, for accelerators without a normalization unit.",
+        rich_help_panel=_PANEL,
+    ),
+]
+FileWeightsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--weights",
+        metavar="TYPE",
+        help="int8 (the default), int4: two in a byte, or int4-vocabulary: the last products', "
+        "too.",
         rich_help_panel=_PANEL,
     ),
 ]

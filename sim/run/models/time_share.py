@@ -12,6 +12,7 @@ from celosia.sw.compiler.costs import Costs, host_cycles
 from celosia.sw.frontend.nn.graph import FloatGraph, Node, split_origin
 from celosia.sw.quantize.graphs.sketch import sketch
 from celosia.sw.quantize.units.placement import Placement
+from celosia.sw.quantize.weight_types import INT8_WEIGHTS, WeightTypes
 
 __all__ = ["HostNode", "PlacementInTime", "TimeShare", "host_times", "predict_shares"]
 
@@ -71,12 +72,14 @@ class PlacementInTime(Record):
     """Predicted cycles; null: nothing was predicted."""
 
 
-def predict_shares(graph: FloatGraph, costs: Costs) -> TimeShare:
-    """The shares of a graph behind `recognize`.
+def predict_shares(
+    graph: FloatGraph, costs: Costs, weights: WeightTypes = INT8_WEIGHTS
+) -> TimeShare:
+    """The shares of a graph behind `recognize`, whose products have `weights`.
 
     Raises `ValueError` for a graph that is not quantized, or that the accelerator cannot do.
     """
-    segments, host = sketch(graph)
+    segments, host = sketch(graph, weights=weights)
     large = sum(graph.macs().values()) > _FOLLOWED
     cycles = [costs.integer(each, before=0) if large else costs.whole(each) for each in segments]
     return TimeShare(sum(cycles), host_times(host))

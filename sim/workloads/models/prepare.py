@@ -7,6 +7,7 @@ from itertools import product
 from pathlib import Path
 from typing import Final
 
+from celosia.isa.encoding import WeightType
 from celosia.sim.support.extras import import_extra
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress, silent
@@ -27,6 +28,7 @@ from celosia.sw.quantize.ranges import Clip
 from celosia.sw.quantize.units.find_units import find_units
 from celosia.sw.quantize.units.placement import Placement, place
 from celosia.sw.quantize.units.stored import units_of
+from celosia.sw.quantize.weight_types import INT8_WEIGHTS, WeightTypes
 
 __all__ = [
     "ModelRun",
@@ -66,6 +68,8 @@ class ModelRun:
     """The number of each input that is a constant, as text."""
     costs: Costs | None = None
     """What it is rewritten by; None: it is quantized as it was recognized."""
+    weights: WeightTypes = INT8_WEIGHTS
+    """The types of the weights of products."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +104,8 @@ def prepare(job: ModelRun, seed: int, tell: Progress = silent) -> Prepared:
             "--per-tensor: not with --optimize, whose costs and rules are those of a scale for "
             "each column, which only a normalization unit applies"
         )
+    if job.costs is not None and job.weights.inner is not WeightType.INT8:
+        raise InputError("--weights: not with --optimize, whose integers all have eight bits")
     if job.costs is None:
         (prepared,) = prepare_profiles(job, [job.sizes], seed, tell)
         return prepared
@@ -130,7 +136,8 @@ def prepare_profiles(
         samples, job.clip, lambda what, done, total: tell(f"{what}: {done} of {total}", None)
     )
     with _naming(job.path):
-        formats = replace(how, per_tensor=job.per_tensor).make(source.models[source.calibrated])
+        mine = replace(how, per_tensor=job.per_tensor, weights=job.weights)
+        formats = mine.make(source.models[source.calibrated])
         for each, model in enumerate(source.models):
             quantized = Instantiate().make(model.with_made(Calibrate, formats))
             if job.per_tensor and each == source.calibrated:

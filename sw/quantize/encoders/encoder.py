@@ -22,6 +22,7 @@ from celosia.sw.quantize.ranges import Clip, largest
 from celosia.sw.quantize.units.find_units import find_units
 from celosia.sw.quantize.units.segments import plan_segments
 from celosia.sw.quantize.units.values import Form
+from celosia.sw.quantize.weight_types import INT8_WEIGHTS, WeightTypes
 from celosia.sw.reference.embedding import Embeddings
 from celosia.sw.reference.encoder import (
     EncoderShape,
@@ -123,12 +124,13 @@ def quantize_encoder(
     embeddings: Embeddings | None = None,
     progress: Progress = lambda done, total: None,
     clip: Clip = "error",
+    types: WeightTypes = INT8_WEIGHTS,
 ) -> QuantizedEncoder:
     """`weights` as integers, calibrated on `x`: the sums of embeddings of texts of `lengths`.
 
-    Values of 8 bits are clipped by the criterion `clip`.  With `embeddings`, the model has their
-    tables, and their sums never saturate.  Raises `ValueError` for weights, tables or activations
-    that are not finite, and for what is too large.
+    Values of 8 bits are clipped by the criterion `clip`, weights are of these `types`.  With
+    `embeddings`, the model has their tables, and their sums never saturate.  Raises `ValueError`
+    for weights, tables or activations that are not finite, and for what is too large.
     """
     check_finite(weights, embeddings, x)
     graph = encoder_float_graph(weights, lengths[:1])
@@ -137,7 +139,7 @@ def quantize_encoder(
         raise ValueError(f"{name}: {reason}")
     seen = Observed(units.values.values(), _ROWS)
     encode(weights, x, lengths, lambda name, value: seen.take(0, name, value))
-    formats = choose_formats(plan_segments(graph, units), seen, clip, progress)
+    formats = choose_formats(plan_segments(graph, units), seen, clip, progress, weights=types)
     formats = replace(formats, alike_heads=True)
     tables = None
     if embeddings is not None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import Array, GraphError, TensorType, expect
-from celosia.sw.quantize.graphs.choose_formats import choose_formats
+from celosia.sw.quantize.graphs.choose_formats import choose_each
 from celosia.sw.quantize.graphs.formats import Formats
 from celosia.sw.quantize.graphs.observe import Observed, SeenAttention, Watched, observe
 from celosia.sw.quantize.graphs.quantized import added_to_scores, check_inputs, padded_masks
@@ -20,7 +20,7 @@ from celosia.sw.quantize.units.stored import units_of
 from celosia.sw.quantize.units.units import Attention, Product, Units
 from celosia.sw.quantize.weight_types import INT8_WEIGHTS, WeightTypes
 
-__all__ = ["GraphOf", "calibrate"]
+__all__ = ["GraphOf", "calibrate", "calibrate_each"]
 
 GraphOf = Callable[[Mapping[str, TensorType]], FloatGraph]
 """The float graph of a model, behind `recognize`, for inputs of these types."""
@@ -46,6 +46,29 @@ def calibrate(
     Raises `GraphError` for samples that do not fit, or of which there is none, and for values that
     are not finite.
     """
+    (found,) = calibrate_each(
+        graph_of,
+        samples,
+        progress,
+        ranges,
+        clip=clip,
+        per_tensor=per_tensor,
+        weights=(weights,),
+    )
+    return found
+
+
+def calibrate_each(
+    graph_of: GraphOf,
+    samples: Sequence[Mapping[str, Array]],
+    progress: Callable[[str, int, int], object] = lambda what, done, total: None,
+    ranges: Mapping[str, tuple[float, float]] | None = None,
+    *,
+    clip: Clip = "error",
+    per_tensor: bool = False,
+    weights: Sequence[WeightTypes],
+) -> tuple[Formats, ...]:
+    """`calibrate` for each of some types of weights, between which only products differ."""
     expect(bool(samples), "there is no sample to calibrate on")
     models: dict[frozenset[tuple[str, TensorType]], _Model] = {}
     pairs = []
@@ -62,7 +85,7 @@ def calibrate(
     seen.said.update(ranges or {})
     products = {unit.value.tensor for unit in first.units.of(Product)} if per_tensor else ()
     segments = plan_segments(first.graph, first.units, products)
-    return choose_formats(
+    return choose_each(
         segments,
         seen,
         clip,

@@ -5,7 +5,7 @@ zero point and the step of least squared error, and what attention weighs is smo
 weights behind it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -15,7 +15,6 @@ from celosia.isa.encoding import WeightType
 from celosia.isa.functions.table import ACTIVATIONS
 from celosia.isa.numerics.integers import INT16_MAX
 from celosia.isa.numerics.normalization import EPSILON_BITS
-from celosia.sw.frontend.nn.operators.operator import expect
 from celosia.sw.quantize.curves import center, choose_curve
 from celosia.sw.quantize.graphs.formats import Format, Formats
 from celosia.sw.quantize.graphs.heads import HeadSteps
@@ -46,10 +45,11 @@ from celosia.sw.quantize.units.units import (
     Unit,
 )
 from celosia.sw.quantize.units.values import Form
+from celosia.sw.quantize.units.weight_kinds import weight_kinds
 from celosia.sw.quantize.weight_types import INT8_WEIGHTS, WeightTypes
 from celosia.sw.reference.encoder import Floats
 
-__all__ = ["choose_formats"]
+__all__ = ["choose_each", "choose_formats"]
 
 
 _ROWS: Final = 2048
@@ -80,26 +80,57 @@ def choose_formats(
     `per_tensor`, its segments have the units that stores finish.  Products have `weights`.
     Raises `GraphError` that names a product of odd inputs whose weights are packed in pairs.
     """
+    (found,) = choose_each(
+        segments, seen, clip, progress, notes, per_tensor=per_tensor, weights=(weights,)
+    )
+    return found
+
+
+def choose_each(
+    segments: Segments,
+    seen: Observed,
+    clip: Clip = "error",
+    progress: Callable[[int, int], object] = lambda done, total: None,
+    notes: tuple[str, ...] = (),
+    *,
+    per_tensor: bool = False,
+    weights: Sequence[WeightTypes],
+) -> tuple[Formats, ...]:
+    """`choose_formats` for each of some types of weights, between which only products differ."""
     apart = _Chooser(segments, seen, clip, per_tensor=per_tensor).apart()
     if apart:
         units = find_units(segments.graph, apart)
         segments = plan_segments(segments.graph, units)
-    chooser = _Chooser(segments, seen, clip, per_tensor=per_tensor, weights=weights)
+    chooser = _Chooser(segments, seen, clip, per_tensor=per_tensor)
     forms = [form for form in segments.forms if form.role != "onto"]
-    total = len(forms) + len(chooser.linears)
+    total = len(forms) + len(chooser.linears) * len(weights)
     for number, form in enumerate(forms):
         chooser.choose(form)
         progress(number + 1, total)
-    integers = {}
-    for name in chooser.linears:
-        integers[name] = chooser.integer(name)
-        progress(len(forms) + len(integers), total)
     stored = frozenset(name for name, scores in seen.scores.items() if scores.may_wait)
     dithered = frozenset(name for name, scores in seen.scores.items() if scores.gains_by_dither)
-    formats = Formats(
-        chooser.forms, integers, chooser.curves, stored, notes, apart=apart, dithered=dithered
-    )
-    return replace(formats, sums=frozenset(integers), per_tensor=True) if per_tensor else formats
+    found, done = [], len(forms)
+    for types in weights:
+        kinds, kept = weight_kinds(segments, types)
+        integers = {}
+        for name in chooser.linears:
+            integers[name] = chooser.integer(name, kinds[name])
+            done += 1
+            progress(done, total)
+        found.append(
+            Formats(
+                chooser.forms,
+                integers,
+                chooser.curves,
+                stored,
+                (*notes, *kept),
+                sums=frozenset(integers) if per_tensor else frozenset(),
+                apart=apart,
+                per_tensor=per_tensor,
+                dithered=dithered,
+            )
+        )
+    return tuple(found)
 
 
 class _Chooser:
@@ -112,10 +143,8 @@ class _Chooser:
         clip: Clip,
         *,
         per_tensor: bool,
-        weights: WeightTypes = INT8_WEIGHTS,
     ):
         self.segments, self.seen, self.per_tensor = segments, seen, per_tensor
-        self.weights = weights
         self.clip: Clip = clip
         self.units = segments.units.units
         self.forms: dict[Form, Format] = {}
@@ -128,8 +157,8 @@ class _Chooser:
         }
         self.hidden: dict[str, Floats] = {}
         """Rows behind a curve whose outliers are spread over channels, by the value's key."""
-        self.correlations: dict[tuple[Form, int, int], Correlation] = {}
-        """By a form that products read, and the columns of it."""
+        self.correlations: dict[tuple[Form, int, int, bool], Correlation] = {}
+        """By a form that products read, the columns of it, and whether they are centered."""
         self.heads = HeadSteps(segments, seen, self._weights, clip)
         self.joined = joined_forms(segments)
 
@@ -217,17 +246,19 @@ class _Chooser:
             self.smoothings[form] = found
         return self.smoothings[form]
 
-    def integer(self, name: str) -> IntegerLinear:
-        """A product with rounded weights; the formats of all forms are chosen."""
+    def integer(self, name: str, kind: WeightType) -> IntegerLinear:
+        """A product with rounded weights of a type; the formats of all forms are chosen."""
         unit = self.units[name]
         assert isinstance(unit, Product)
         form, columns = Form(unit.x.tensor, "small"), slice(unit.x.col, unit.x.col + unit.x.cols)
-        found, place = self.forms[form], (form, columns.start, columns.stop)
+        # In int8 biases would be other ones everywhere for a gain that nobody measures.
+        centered = kind is not WeightType.INT8
+        found, place = self.forms[form], (form, columns.start, columns.stop, centered)
         if place not in self.correlations:
             rows = self.hidden[form.key] if form.key in self.hidden else self.seen.rows(form.key)
             whole, _ = found.integers(sample_rows(rows, _ROWS))
             x = whole[:, columns].astype(np.float32) - np.float32(found.zero_point)
-            self.correlations[place] = correlation(x)
+            self.correlations[place] = correlation(x, centered=centered)
         inputs = self.correlations[place]
         return quantize_linear(
             self.linears[name],
@@ -235,21 +266,8 @@ class _Chooser:
             found.zero_point,
             inputs,
             per_tensor=self.per_tensor,
-            kind=self._kind(unit),
+            kind=kind,
         )
-
-    def _kind(self, unit: Product) -> WeightType:
-        """The type of the weights of a product."""
-        tensor = unit.value.tensor
-        last = tensor in self.segments.graph.outputs.values()
-        kind = self.weights.last if last else self.weights.inner
-        inputs = len(self.linears[tensor].weights)
-        expect(
-            inputs % kind.per_byte == 0,
-            f"{tensor}: {inputs} inputs are odd, but weights of {kind.name.lower()} are packed "
-            "in pairs",
-        )
-        return kind
 
     def _smooths(self, unit: Multiplication) -> bool:
         """Whether columns of a product of two tensors can have steps of their own: those of `b`."""

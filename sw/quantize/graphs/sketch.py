@@ -19,6 +19,7 @@ from celosia.sw.quantize.units.find_units import find_units
 from celosia.sw.quantize.units.segments import Segments, plan_segments
 from celosia.sw.quantize.units.units import Finishing, Function, Product
 from celosia.sw.quantize.units.values import Form, Role
+from celosia.sw.quantize.weight_types import INT8_WEIGHTS, WeightTypes
 
 __all__ = ["sketch"]
 
@@ -32,17 +33,21 @@ _TYPES: Final[dict[Role, str]] = {
 }
 
 
-def sketch(graph: FloatGraph, *, named: bool = False) -> tuple[tuple[Graph, ...], tuple[Node, ...]]:
+def sketch(
+    graph: FloatGraph, *, named: bool = False, weights: WeightTypes = INT8_WEIGHTS
+) -> tuple[tuple[Graph, ...], tuple[Node, ...]]:
     """The integer graphs of all segments, whose numbers mean nothing, and the host's nodes.
 
-    Graphs are `named` as `instantiate` names them.  Raises `ValueError` for a graph that is not
-    quantized.
+    Graphs are `named` as `instantiate` names them; products have `weights`.  Raises `ValueError`
+    for a graph that is not quantized.
     """
     segments = plan_segments(graph, find_units(graph))
     integers, curves = {}, {}
     for name, unit in segments.units.units.items():
         if isinstance(unit, Product):
-            integers[name] = IntegerLinear.outline(unit.linear)
+            last = name in graph.outputs.values()
+            kind = weights.of(len(unit.linear.weights), last=last)
+            integers[name] = IntegerLinear.outline(unit.linear, kind)
         elif isinstance(unit, Finishing | Function) and unit.function in ACTIVATIONS:
             curves[name] = Computed(unit.function, unit.alpha)
     formats = Formats(

@@ -73,3 +73,19 @@ def test_a_saved_model_keeps_what_is_packed():
         read_formats(document | {"packed": {name: "int5"}}, saved)
     with pytest.raises(GraphError, match=r"logits: weights of int4 are not in -7\.\.7"):
         read_formats(document | {"packed": {"logits": "int4"}}, saved)
+
+
+def test_of_inputs_with_means_the_bias_makes_good_what_weights_lose():
+    random = np.random.default_rng(5)
+    x = (random.normal(size=(400, 24)) + 3 * random.normal(size=24)).astype(np.float32)
+    linear = Linear(random.normal(size=(24, 10)).astype(np.float32), np.ones(10, np.float32))
+    exact, errors = x @ linear.weights + 1, []
+    for centered in (False, True):
+        whole = np.rint(x / 0.01)
+        inputs = correlation(whole.astype(np.float32), centered=centered)
+        found = quantize_linear(linear, 0.01, 0, inputs, kind=INT4)
+        y = (whole @ found.weights + found.bias) * found.steps
+        errors.append(np.square(y - exact).mean())
+        lost = (y - exact).mean(axis=0)
+    assert np.abs(lost).max() < found.steps.max(), "no column is off by more than its step"
+    assert errors[1] < errors[0]

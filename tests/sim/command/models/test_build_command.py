@@ -72,7 +72,7 @@ def published(monkeypatch):
     tables = Tables(np.full((5, 16), 7, np.int16), np.full((40, 16), 9, np.int16))
     encoder, clips = replace(random_quantized_encoder(shape, 0), tables=tables), []
 
-    def found(_tell, clip):
+    def found(_tell, clip, _weights):
         clips.append(clip)
         return encoder
 

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
+from celosia.isa.encoding import WeightType
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.ir.graph import MatMul
 from celosia.sw.quantize.graphs.sketch import sketch
+from celosia.sw.quantize.weight_types import WeightTypes
 
 
 @pytest.mark.parametrize(
@@ -34,3 +36,16 @@ def test_a_product_has_its_sizes_and_a_bias_where_there_is_one(bias):
     assert (product.a.cols, product.out.rows, product.out.cols) == (6, 4, 5)
     assert (product.bias is not None) == bool(bias)
     assert not host
+
+
+def test_weights_are_of_the_types_that_are_asked_for():
+    builder = GraphBuilder("test")
+    out = builder.input("x", TensorType("float32", (4, 6)))
+    for _ in range(2):
+        out = builder.op("matmul", out, builder.constant(np.full((6, 6), 0.25, np.float32)))
+    graph = builder.finish({"y": out})
+    for lines, bits in ((None, [4, 8]), (4, [8, 8]), (3, [4, 8])):
+        types = WeightTypes(inner=WeightType.INT4, lines=lines)
+        (segment,), _ = sketch(graph, weights=types)
+        found = [segment.tensors[op.b.tensor] for op in segment.ops if isinstance(op, MatMul)]
+        assert [each.packing.bits for each in found] == bits
