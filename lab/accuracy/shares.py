@@ -12,11 +12,11 @@ from celosia.sw.quantize.weight_types import WEIGHT_CHOICES
 
 __all__ = ["ShareAccuracy", "growing", "mixed", "share_accuracies"]
 
-_TEXTS: Final = 24
+_TEXTS: Final = 12
 """Calibration texts that the loss of each product is measured on."""
 _TOKENS: Final = range(6, 33)
 """Tokens of such a text."""
-_STEP: Final = 1 / 16
+_STEP: Final = 1 / 8
 """The least share of weights between two lines."""
 
 

@@ -195,6 +195,12 @@ class ModelFile(SavedModel):
     """Products have one scale, and the host computes what stores do not finish."""
     weights: str | None = None
     """One of `WEIGHT_CHOICES`; None: int8."""
+    precision: str | None = None
+    """The file that says which products have which weights, or ``auto``; None: `weights` does."""
+    least_sqnr: float | None = None
+    """The least dB on calibration data that ``auto`` has to reach."""
+    most_cycles: int | None = None
+    """The most predicted cycles that ``auto`` may take."""
 
 
 Details = (

@@ -12,6 +12,7 @@ from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.details import Details, HeldModel, ModelFile, SavedModel
 from celosia.sim.workloads.graph_workloads import GraphJob
 from celosia.sim.workloads.models.model_job import ModelJob, model_job
+from celosia.sim.workloads.models.precision import Precision
 from celosia.sim.workloads.models.prepare import (
     ModelRun,
     Prepared,
@@ -22,7 +23,7 @@ from celosia.sim.workloads.models.prepare import (
 from celosia.sim.workloads.models.rewriting import rewritten
 from celosia.sim.workloads.models.samples import input_types
 from celosia.sim.workloads.models.saved_model import chosen, load_prepared
-from celosia.sim.workloads.models.weights import file_weights
+from celosia.sim.workloads.models.weights import file_weights, parse_rule
 from celosia.sim.workloads.product_workloads import Operator
 from celosia.sim.workloads.workload_kinds import GraphWorkload, ProductWorkload
 from celosia.sim.workloads.workloads import (
@@ -121,9 +122,11 @@ class _Prepare:
     ) -> "_Prepare":
         """What is asked for, inputs aside."""
         path, alone = Path(name), replace(details, input=None)
-        calibration = details.calibrate if isinstance(details, ModelFile) else None
-        files = () if isinstance(details, HeldModel) else (path, calibration)
-        packed = isinstance(details, ModelFile) and details.weights is not None
+        packed, files = False, () if isinstance(details, HeldModel) else (path,)
+        if isinstance(details, ModelFile):
+            packed = bool(details.weights or details.precision)
+            chosen = Path(details.precision) if details.precision else None
+            files = (path, details.calibrate, chosen)
         types = None
         if details.input is not None and not isinstance(details, ModelFile):
             types = tuple(input_types(details.input).items())
@@ -133,7 +136,7 @@ class _Prepare:
             seed=hardware[1].seed,
             hardware=hardware if optimize or packed else None,
             optimize=optimize,
-            files=tuple(_identity(each) for each in files if each is not None),
+            files=tuple(_identity(each) for each in files if each),
             types=types,
             tell=tell,
         )
@@ -148,12 +151,24 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return found.st_ino, found.st_mtime_ns
 
 
-def model_run(path: Path, details: ModelFile, config: AcceleratorConfig | None = None) -> ModelRun:
+def model_run(
+    path: Path,
+    details: ModelFile,
+    hardware: tuple[AcceleratorConfig, MemoryTiming] | None = None,
+    *,
+    hint: bool = False,
+) -> ModelRun:
     """A model's file with the options of its workload.
 
-    Weights fill tiles of `config`; None: they all have eight bits.  Raises `InputError` for
-    options that have no meaning.
+    Weights fill tiles of the hardware; None: they all have eight bits.  With a `hint`, it is said
+    what fewer bits would gain where all have eight.  Raises `InputError` for options that have no
+    meaning, and for a file of precisions that is none.
     """
+    rule = parse_rule(details.precision, details.least_sqnr, details.most_cycles, details.weights)
+    chosen = rule is not None or (hint and details.weights is None)
+    weights = INT8_WEIGHTS
+    if hardware is not None:
+        weights = file_weights(details.weights, hardware[0])
     return ModelRun(
         path=path,
         sizes=parse_sizes(details.dim),
@@ -161,7 +176,8 @@ def model_run(path: Path, details: ModelFile, config: AcceleratorConfig | None =
         clip=details.clip,
         per_tensor=details.per_tensor,
         fixed=parse_fixed(details.set_input),
-        weights=INT8_WEIGHTS if config is None else file_weights(details.weights, config),
+        weights=weights,
+        precision=Precision(rule, hardware) if hardware is not None and chosen else None,
     )
 
 
@@ -170,7 +186,7 @@ def _prepared(asked: _Prepare) -> Prepared:
     """A model of a file, ready to run."""
     details, hardware = asked.details, asked.hardware
     if isinstance(details, ModelFile):
-        run = model_run(asked.path, details, hardware and hardware[0])
+        run = model_run(asked.path, details, hardware)
         costs = Costs(*hardware) if hardware and asked.optimize else None
         return prepare(replace(run, costs=costs), asked.seed, asked.tell)
     held = details if isinstance(details, HeldModel) else None

@@ -18,7 +18,8 @@ def anonymous(tensors: Mapping[str, Tensor], *lists: Sequence[Op]) -> Hashable:
             case View():
                 kind = tensors[value.tensor]
                 number = numbers.setdefault(value.tensor, len(numbers))
-                return number, kind.type, kind.shape, value.row, value.col, *value.shape
+                sizes = kind.type, kind.packing, kind.shape
+                return number, *sizes, value.row, value.col, *value.shape
             case tuple():
                 return tuple(map(shown, value))
             case float():

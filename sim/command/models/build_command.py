@@ -17,10 +17,14 @@ from celosia.sim.command.options.model import (
     ClipOption,
     FileWeightsOption,
     FixedOption,
+    LeastOption,
+    MostOption,
     PerTensorOption,
+    PrecisionOption,
     SizesOption,
 )
 from celosia.sim.command.outputs.plan_report import planned_program
+from celosia.sim.command.outputs.precision_table import precision_table
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.output import check_destination, open_atomically
 from celosia.sim.support.problems import InputError
@@ -60,6 +64,9 @@ def _quantized(
     clip: ClipOption = "error",
     per_tensor: PerTensorOption = False,
     weights: FileWeightsOption = None,
+    precision: PrecisionOption = None,
+    least_sqnr: LeastOption = None,
+    most_cycles: MostOption = None,
 ) -> ModelFile:
     """What the model is quantized with."""
     return ModelFile(
@@ -68,6 +75,9 @@ def _quantized(
         clip=clip,
         per_tensor=per_tensor,
         weights=weights,
+        precision=precision,
+        least_sqnr=least_sqnr,
+        most_cycles=most_cycles,
     )
 
 
@@ -100,13 +110,14 @@ def build(
         raise InputError(f"-o {output}: the name of a plan ends with {SAVED_SUFFIX}")
     check_destination(output)
     hardware = resolve_config(preset or "base", overrides or ()), timing
-    profiles, job = parse_profiles(sizes or ()), model_run(model, details, hardware[0])
+    profiles, job = parse_profiles(sizes or ()), model_run(model, details, hardware, hint=True)
     with progress_bar() as tell:
         if str(model) == _PUBLISHED:
             _check_published({
                 "set-input": details.set_input,
                 "calibrate": details.calibrate,
                 "per-tensor": details.per_tensor,
+                "precision": details.precision,
             })
             prepared = published_profiles(profiles, details.clip, tell, job.weights)
         else:
@@ -122,6 +133,8 @@ def build(
 def _tell(output: Path, prepared: Sequence[Prepared], programs: int) -> None:
     """Say what was written."""
     console = table_console(None)
+    if (choice := prepared[0].precision) is not None:
+        console.print(precision_table(choice))
     for note in dict.fromkeys(note for each in prepared for note in each.notes):
         console.print(f"note: {note}", markup=False)
     segments = counted(sum(len(each.model.segments) for each in prepared), "segment")

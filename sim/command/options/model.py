@@ -14,8 +14,11 @@ __all__ = [
     "FileWeightsOption",
     "FixedOption",
     "InputOption",
+    "LeastOption",
+    "MostOption",
     "OptimizeOption",
     "PerTensorOption",
+    "PrecisionOption",
     "SizesOption",
     "head_columns",
 ]
@@ -61,6 +64,34 @@ FileWeightsOption = Annotated[
         metavar="TYPE",
         help="int8 (the default), int4: two in a byte, or int4-vocabulary: the last products', "
         "too.",
+        rich_help_panel=_PANEL,
+    ),
+]
+PrecisionOption = Annotated[
+    str | None,
+    typer.Option(
+        "--precision",
+        metavar="FILE.toml|auto",
+        help="Which products have int4 weights: a file names them, or auto measures what each "
+        "costs, and takes as many as cost 1 dB.",
+        rich_help_panel=_PANEL,
+    ),
+]
+LeastOption = Annotated[
+    float | None,
+    typer.Option(
+        "--least-sqnr",
+        metavar="DB",
+        help="--precision auto: as few cycles as keep so much on calibration data.",
+        rich_help_panel=_PANEL,
+    ),
+]
+MostOption = Annotated[
+    int | None,
+    typer.Option(
+        "--most-cycles",
+        metavar="N",
+        help="--precision auto: as close to float as so many predicted cycles let.",
         rich_help_panel=_PANEL,
     ),
 ]

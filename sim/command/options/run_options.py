@@ -57,8 +57,11 @@ from celosia.sim.command.options.model import (
     ClipOption,
     FixedOption,
     InputOption,
+    LeastOption,
+    MostOption,
     OptimizeOption,
     PerTensorOption,
+    PrecisionOption,
     SizesOption,
     head_columns,
 )
@@ -176,6 +179,9 @@ def model_files(
     clip: ClipOption = "error",
     per_tensor: PerTensorOption = False,
     fixed: FixedOption = None,
+    precision: PrecisionOption = None,
+    least_sqnr: LeastOption = None,
+    most_cycles: MostOption = None,
 ) -> dict[str, Any]:
     """What a model of one's own is calibrated and run on."""
     unusual, numbers = None if clip == "error" else clip, tuple(fixed or ()) or None
@@ -185,6 +191,9 @@ def model_files(
         clip=unusual,
         per_tensor=per_tensor,
         set_input=numbers,
+        precision=precision,
+        least_sqnr=least_sqnr,
+        most_cycles=most_cycles,
     )
 
 

@@ -14,6 +14,12 @@ from celosia.sim.support.progress import Progress, silent
 from celosia.sim.workloads.models.decided import Decided
 from celosia.sim.workloads.models.input_ranges import Ranges, few_rows, input_ranges
 from celosia.sim.workloads.models.per_tensor import losses
+from celosia.sim.workloads.models.precision import (
+    Precision,
+    PrecisionChoice,
+    decide,
+    gain_note,
+)
 from celosia.sim.workloads.models.rewriting import rewriting, search_progress
 from celosia.sim.workloads.models.samples import read_samples
 from celosia.sw.compiler.costs import Costs
@@ -23,6 +29,7 @@ from celosia.sw.frontend.nn.random_inputs import random_inputs
 from celosia.sw.frontend.recognize.masks import is_right_padded
 from celosia.sw.models.steps import Calibrate, Import, Instantiate, Model, Recognize, follow
 from celosia.sw.quantize.graphs.files.model_file import Calibrated
+from celosia.sw.quantize.graphs.formats import Formats
 from celosia.sw.quantize.graphs.quantized import QuantizedGraph, padded_masks
 from celosia.sw.quantize.ranges import Clip
 from celosia.sw.quantize.units.find_units import find_units
@@ -70,6 +77,8 @@ class ModelRun:
     """What it is rewritten by; None: it is quantized as it was recognized."""
     weights: WeightTypes = INT8_WEIGHTS
     """The types of the weights of products."""
+    precision: Precision | None = None
+    """How they are chosen, if `weights` do not say it."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +96,8 @@ class Prepared:
     """The plans of a saved model; None: they are decided when it is compiled."""
     sizes: Sizes = field(default_factory=dict)
     """The sizes that were bound, by their names."""
+    precision: PrecisionChoice | None = None
+    """Which products have which weights, if that was chosen."""
     calibrated: Calibrated | None = None
     """What `model` is made of; None: it was rewritten, and is not saved."""
 
@@ -104,8 +115,9 @@ def prepare(job: ModelRun, seed: int, tell: Progress = silent) -> Prepared:
             "--per-tensor: not with --optimize, whose costs and rules are those of a scale for "
             "each column, which only a normalization unit applies"
         )
-    if job.costs is not None and job.weights.inner is not WeightType.INT8:
-        raise InputError("--weights: not with --optimize, whose integers all have eight bits")
+    if job.costs is not None and (job.precision or job.weights.inner is not WeightType.INT8):
+        option = "precision" if job.precision else "weights"
+        raise InputError(f"--{option}: not with --optimize, whose integers all have eight bits")
     if job.costs is None:
         (prepared,) = prepare_profiles(job, [job.sizes], seed, tell)
         return prepared
@@ -137,7 +149,7 @@ def prepare_profiles(
     )
     with _naming(job.path):
         mine = replace(how, per_tensor=job.per_tensor, weights=job.weights)
-        formats = mine.make(source.models[source.calibrated])
+        formats, choice = source.formats(mine, samples)
         for each, model in enumerate(source.models):
             quantized = Instantiate().make(model.with_made(Calibrate, formats))
             if job.per_tensor and each == source.calibrated:
@@ -145,7 +157,7 @@ def prepare_profiles(
                 source.notes += (*losses(source.graph(each), samples, quantized, usual),)
             prepared = source.prepared(each, quantized, samples)
             calibrated = Calibrated(graphs=(source.graph(each),), formats=formats)
-            found.append(replace(prepared, calibrated=calibrated))
+            found.append(replace(prepared, calibrated=calibrated, precision=choice))
     return tuple(found)
 
 
@@ -195,6 +207,21 @@ class _Source:
                 self.calibrated = number
                 return samples
         raise problems[0]
+
+    def formats(
+        self, how: Calibrate, samples: Sequence[Mapping[str, Array]]
+    ) -> tuple[Formats, PrecisionChoice | None]:
+        """Formats of all sizes, and which products have which weights, if that is chosen."""
+        model, precision = self.models[self.calibrated], self.job.precision
+        if precision is None or precision.rule is None:
+            if precision is not None and (note := gain_note(model.recognized.graph, precision)):
+                self.notes += (note,)
+            return how.make(model), None
+        eight, four = how.make_each(model, (INT8_WEIGHTS, precision.weights))
+        graph = model.recognized.graph
+        formats, choice = decide(graph, (eight, four), samples, precision, self.tell)
+        self.notes += (choice.note, *(each for each in four.notes if each not in eight.notes))
+        return formats, choice
 
     def prepared(
         self, number: int, model: QuantizedGraph, samples: Sequence[Mapping[str, Array]]

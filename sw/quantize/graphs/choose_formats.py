@@ -251,9 +251,10 @@ class _Chooser:
         unit = self.units[name]
         assert isinstance(unit, Product)
         form, columns = Form(unit.x.tensor, "small"), slice(unit.x.col, unit.x.col + unit.x.cols)
-        # In int8 biases would be other ones everywhere for a gain that nobody measures.
-        centered = kind is not WeightType.INT8
-        found, place = self.forms[form], (form, columns.start, columns.stop, centered)
+        # Behind a curve means are large; elsewhere those of other texts are other ones.
+        found = self.forms[form]
+        centered = kind is not WeightType.INT8 and found.type == "uint8"
+        place = (form, columns.start, columns.stop, centered)
         if place not in self.correlations:
             rows = self.hidden[form.key] if form.key in self.hidden else self.seen.rows(form.key)
             whole, _ = found.integers(sample_rows(rows, _ROWS))

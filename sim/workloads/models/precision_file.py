@@ -1,0 +1,79 @@
+"""The file of `--precision`: which products of a model have which weights."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Final
+
+from celosia.isa.config import did_you_mean
+from celosia.isa.encoding import WeightType
+from celosia.sim.support.problems import InputError
+
+__all__ = ["PrecisionFile", "read_precision"]
+
+_KINDS: Final = {kind.name.lower(): kind for kind in WeightType}
+
+
+@dataclass(frozen=True)
+class PrecisionFile:
+    """Names of products, or patterns of a shell, by the type of their weights; others have int8."""
+
+    path: Path
+    names: Mapping[str, tuple[str, ...]]
+
+    def kinds(self, inputs: Mapping[str, int], lines: int) -> dict[str, WeightType]:
+        """The type of each product, by its name; `inputs` has how many each product has.
+
+        Raises `InputError` for what names no product, for a product that is named twice, and for
+        one in int4 whose inputs are no multiple of `lines`, those of a tile.
+        """
+        found: dict[str, tuple[str, str]] = {}
+        for kind, patterns in self.names.items():
+            for pattern in patterns:
+                named = [name for name in inputs if name == pattern or fnmatchcase(name, pattern)]
+                if not named:
+                    near = did_you_mean(pattern, inputs)
+                    raise InputError(f"{self.path}: {kind}: {pattern} names no product{near}")
+                for name in named:
+                    if name in found:
+                        both = " and ".join(map(" ".join, (found[name], (kind, pattern))))
+                        raise InputError(f"{self.path}: {name} is named twice: by {both}")
+                    found[name] = kind, pattern
+        for name, (kind, _) in found.items():
+            if _KINDS[kind] is not WeightType.INT8 and inputs[name] % lines:
+                raise InputError(
+                    f"{self.path}: {kind}: {name} has {inputs[name]} inputs, which are no multiple "
+                    f"of {lines}, the lines of a tile of {kind}"
+                )
+        named = {name: _KINDS[kind] for name, (kind, _) in found.items()}
+        return {name: named.get(name, WeightType.INT8) for name in inputs}
+
+
+def read_precision(path: Path) -> PrecisionFile:
+    """The file.  Raises `InputError` for what is none, and where it names nothing."""
+    try:
+        found = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"--precision {path}: {reason}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"--precision {path}: is no TOML: {error}") from None
+    for key, value in found.items():
+        if key not in _KINDS:
+            near = did_you_mean(key, _KINDS)
+            raise InputError(f"{path}: {key}: there are {', '.join(_KINDS)}{near}")
+        if not _is_names(value):
+            raise InputError(f'{path}: {key}: is no list of names, such as ["/layer.0/MatMul"]')
+    if not any(found.values()):
+        raise InputError(f"{path}: names no product")
+    return PrecisionFile(path, {key: tuple(value) for key, value in found.items()})
+
+
+def _is_names(value: object) -> bool:
+    return (
+        isinstance(value, Sequence)
+        and not isinstance(value, str)
+        and all(isinstance(each, str) for each in value)
+    )

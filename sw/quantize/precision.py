@@ -1,0 +1,128 @@
+"""Which products of a model have int4 weights: by what that costs in accuracy, and gains in cycles.
+
+Nothing here quantizes, runs or predicts: it is told what int4 weights of each product alone lose
+and save, and asks for what a set of them loses together.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import inf, log10
+from typing import Final
+
+__all__ = ["Bounds", "BoundsError", "Candidate", "choose", "decibels_of", "noise_of"]
+
+_USUAL_DB: Final = 1.0
+"""What may be lost where no bound is given."""
+_TRIES: Final = 8
+"""Products behind the best set that are tried one by one."""
+
+
+class BoundsError(ValueError):
+    """No choice is within the bounds."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What a choice has to reach."""
+
+    least_db: float | None = None
+    """The least SQNR on calibration data; None: there is no bound."""
+    most_cycles: int | None = None
+    """The most predicted cycles; None: there is no bound."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A product that may have int4 weights."""
+
+    tensor: str
+    """What it computes."""
+    lost: float
+    """The noise that its int4 weights alone add, as a share of the signal."""
+    saved: int
+    """The predicted cycles that they save."""
+
+
+def noise_of(db: float) -> float:
+    """The share of the signal that the noise at so many dB is."""
+    return 10 ** (-db / 10)
+
+
+def decibels_of(noise: float) -> float:
+    """The dB of noise that is such a share of the signal; infinite, if there is none."""
+    return -10 * log10(noise) if noise > 0 else inf
+
+
+def choose(
+    candidates: Sequence[Candidate],
+    bounds: Bounds,
+    cycles: int,
+    noise: Callable[[frozenset[str]], float],
+) -> frozenset[str]:
+    """The tensors of the products that get int4 weights.
+
+    With int8 all take `cycles`; `noise` measures that of a set of products together.  Products
+    that save cycles are taken in the order of what they lose for a cycle.  With a bound of the
+    accuracy, as many as it lets; with one of the cycles, as few as it takes; with both, these, if
+    they are accurate enough; with none, as many as one dB lets.
+
+    Raises `BoundsError` that says what is nearest if nothing is within the bounds.
+    """
+    useful = sorted(
+        (each for each in candidates if each.saved > 0),
+        key=lambda each: max(each.lost, 0.0) / each.saved,
+    )
+    least = bounds.least_db
+    none = frozenset[str]()
+    if least is not None and (best := noise(none)) > noise_of(least):
+        raise BoundsError(f"--least-sqnr {least:g}: int8 weights reach {decibels_of(best):.1f} dB")
+    if bounds.most_cycles is not None:
+        found = _fewest(useful, bounds.most_cycles, cycles)
+        if least is not None and (reached := noise(found)) > noise_of(least):
+            within = _most(useful, noise_of(least), noise)
+            left = cycles - sum(each.saved for each in useful if each.tensor in within)
+            raise BoundsError(
+                f"--most-cycles {bounds.most_cycles}: {decibels_of(reached):.1f} dB are reached "
+                f"with so few; --least-sqnr {least:g} takes {left:,} cycles"
+            )
+        return found
+    limit = noise_of(least) if least is not None else noise(none) * 10 ** (_USUAL_DB / 10)
+    return _most(useful, limit, noise)
+
+
+def _fewest(useful: Sequence[Candidate], most: int, cycles: int) -> frozenset[str]:
+    """The first products with which no more than so many cycles are left."""
+    found, left = [], cycles
+    for each in useful:
+        if left <= most:
+            break
+        found.append(each.tensor)
+        left -= each.saved
+    if left > most:
+        raise BoundsError(
+            f"--most-cycles {most}: with int4 weights in every product that gains by them, "
+            f"{left:,} cycles are predicted"
+        )
+    return frozenset(found)
+
+
+def _most(
+    useful: Sequence[Candidate], limit: float, noise: Callable[[frozenset[str]], float]
+) -> frozenset[str]:
+    """As many of the first products as the limit of the noise lets, and some behind them."""
+
+    def first(count: int) -> frozenset[str]:
+        return frozenset(each.tensor for each in useful[:count])
+
+    least, most = 0, len(useful)
+    while least < most:
+        middle = (least + most + 1) // 2
+        if noise(first(middle)) <= limit:
+            least = middle
+        else:
+            most = middle - 1
+    found = first(least)
+    for each in useful[least : least + _TRIES]:
+        if noise(found | {each.tensor}) <= limit:
+            found |= {each.tensor}
+    return found

@@ -1,0 +1,83 @@
+"""Products are chosen by what they lose for a cycle; bounds that nothing meets say what is near."""
+
+from itertools import chain, combinations
+from math import inf
+
+import pytest
+
+from celosia.sw.quantize.precision import (
+    Bounds,
+    BoundsError,
+    Candidate,
+    choose,
+    decibels_of,
+    noise_of,
+)
+
+EIGHT = 1e-3
+"""The noise of int8: 30 dB."""
+CANDIDATES = [
+    Candidate("a", 1e-3, 100),
+    Candidate("b", 1e-3, 300),
+    Candidate("c", 4e-3, 200),
+    Candidate("d", 1e-4, 10),
+    Candidate("worse", 0.0, -50),
+    Candidate("same", 0.0, 0),
+]
+LOST = {each.tensor: each.lost for each in CANDIDATES}
+SAVED = {each.tensor: each.saved for each in CANDIDATES}
+
+
+def noise(packed: frozenset[str]) -> float:
+    """Losses that add up."""
+    return EIGHT + sum(LOST[name] for name in packed)
+
+
+def chosen(least: float | None = None, most: int | None = None) -> str:
+    return "".join(sorted(choose(CANDIDATES, Bounds(least, most), 1000, noise)))
+
+
+def test_noise_and_decibels_are_each_others_inverse():
+    assert decibels_of(0.01) == pytest.approx(20)
+    assert noise_of(decibels_of(0.037)) == pytest.approx(0.037)
+    assert decibels_of(0) == inf
+
+
+@pytest.mark.parametrize("least", [21.0, 24.0, 25.0, 26.9, 29.0, 29.9, 30.0])
+def test_a_bound_of_accuracy_is_met_with_most_of_the_cycles_that_can_be_saved(least):
+    found = choose(CANDIDATES, Bounds(least), 1000, noise)
+    assert noise(found) <= noise_of(least)
+    useful = [name for name in SAVED if SAVED[name] > 0]
+    sets = chain(*(combinations(useful, count) for count in range(len(useful) + 1)))
+    best = max(sum(map(SAVED.get, each)) for each in sets if noise(each) <= noise_of(least))
+    assert sum(map(SAVED.get, found)) >= 0.9 * best
+
+
+def test_what_saves_nothing_keeps_int8_whatever_is_let():
+    assert chosen(least=0) == "abcd"
+
+
+def test_a_bound_of_cycles_takes_no_more_products_than_it_needs():
+    assert chosen(most=1000) == ""
+    assert chosen(most=999) == "b"
+    assert chosen(most=600) == "ab"
+    assert chosen(most=599) == "abd"
+    assert chosen(most=390) == "abcd"
+
+
+def test_both_bounds_are_met_or_it_is_said_what_either_takes():
+    assert chosen(least=26, most=700) == "b"
+    with pytest.raises(BoundsError, match=r"^--most-cycles 500: 21.5 dB .* 25 takes 590 cycles$"):
+        chosen(least=25, most=500)
+
+
+def test_what_no_choice_reaches_says_what_is_nearest():
+    with pytest.raises(BoundsError, match=r"^--least-sqnr 31: int8 weights reach 30.0 dB$"):
+        chosen(least=31)
+    with pytest.raises(BoundsError, match=r"^--most-cycles 389: .* 390 cycles are predicted$"):
+        chosen(most=389)
+
+
+def test_without_bounds_a_decibel_may_be_lost():
+    assert chosen() == "d"
+    assert decibels_of(noise(frozenset("d"))) > 29 > decibels_of(noise(frozenset("a")))
