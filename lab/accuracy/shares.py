@@ -48,10 +48,10 @@ def share_accuracies(tell: Progress = silent) -> Iterator[ShareAccuracy]:
     sentences: Any = import_extra("celosia.sw.models.sentences", "minilm")
     measure = _Measure(sentences, eight, four)
     sizes = {name: each.weights.size for name, each in eight.formats.integers.items()}
-    lost = {}
+    lost, least = {}, measure.lost(())
     for number, name in enumerate(sizes):
         tell(f"minilm: {name} in int4", number / len(sizes))
-        lost[name] = measure.lost({name}) / sizes[name]
+        lost[name] = (measure.lost({name}) - least) / sizes[name]
     order = sorted(lost, key=lambda name: lost[name])
     lines = list(growing(order, sizes, _STEP))
     known: frozenset[str] = frozenset()

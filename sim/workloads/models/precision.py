@@ -160,7 +160,8 @@ def decide(
     products = tuple(
         ProductPrecision(
             names[name],
-            *eight.integers[name].weights.shape,
+            inputs=eight.integers[name].weights.shape[0],
+            outputs=eight.integers[name].weights.shape[1],
             kind=WeightType.INT4 if name in chosen else WeightType.INT8,
             sqnr_db=decibels_of(alone[name]) if name in alone else None,
             saved=saved.get(name, 0),
