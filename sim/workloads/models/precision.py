@@ -168,11 +168,13 @@ def decide(
         )
         for name in names
     )
-    reached = (
-        Reached(decibels_of(models.noise(each)), models.cycles(each))
-        for each in (frozenset[str](), chosen)
+    choice = PrecisionChoice(
+        products=products,
+        eight=models.reached(frozenset()),
+        chosen=models.reached(chosen),
+        how=how,
     )
-    return models.formats(chosen), PrecisionChoice(products, *reached, how)
+    return models.formats(chosen), choice
 
 
 class _Models:
@@ -199,6 +201,10 @@ class _Models:
             for name, each in self.eight.integers.items()
         }
         return replace(self.eight, integers=integers)
+
+    def reached(self, packed: frozenset[str]) -> Reached:
+        """What int4 weights in these products reach."""
+        return Reached(decibels_of(self.noise(packed)), self.cycles(packed))
 
     def _model(self, packed: frozenset[str]) -> QuantizedGraph:
         return instantiate(self.graph, self.formats(packed))

@@ -72,7 +72,8 @@ def test_a_saved_model_has_its_weights_and_runs_as_the_file_does():
     plans = [json.loads(Path(f"{name}.json").read_text()) for name in ("four", "eight")]
     assert [each["mismatches"] for each in plans] == [0, 0]
     read = [each["dram_read_bytes"] for each in plans]
-    assert read[1] - read[0] == (32 * 20 + 48 * 16) // 2, "two weights in a byte"
+    bias = 4 * 16  # What is lost of means behind a curve: the last product has none otherwise.
+    assert read[1] - read[0] == (32 * 20 + 48 * 16) // 2 - bias, "two weights in a byte"
     refused("--weights is no option of four.plan", "run", "four.plan", *FAST, *INT4)
 
 
