@@ -1,10 +1,12 @@
 """`celosia compile`: what each pass of the compiler makes of a workload, and edited plans."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from celosia.isa.config import did_you_mean
+from celosia.isa.documents.svg import Drawing, beneath
 from celosia.sim.command.options.groups import Group, grouped
 from celosia.sim.command.options.run_options import Asked, asked, compiling, planned_target
 from celosia.sim.command.outputs.graph_tables import memory_line, rounded_line
@@ -37,6 +39,10 @@ def compile_workload(
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="- is standard output.")
     ] = STANDARD_OUTPUT,
+    draw: Annotated[
+        str | None,
+        typer.Option(metavar="FILE.svg", help="Draw graphs, plans and local memories."),
+    ] = None,
     compiling: Annotated[Compiling, Group(compiling)],
     target: Annotated[Target, Group(planned_target)],
 ) -> None:
@@ -53,23 +59,41 @@ def compile_workload(
         raise InputError(f"--print-after {print_after}: there are {', '.join((*FORMS, ALL))}{near}")
     compiling.given.check()
     check_destination(output)
+    _check_drawing(draw, output)
     with progress_bar() as tell:
-        content = _content(options, print_after, tell)
+        content, drawings = _content(options, print_after, tell, draw is not None)
+    if draw is not None:
+        write_file(draw, str(beneath(drawings)))
     write_file(output, content)
 
 
-def _content(options: RunOptions, print_after: str | None, tell: Progress) -> str:
-    """What is written of the graphs of a workload."""
+def _content(
+    options: RunOptions, print_after: str | None, tell: Progress, draw: bool
+) -> tuple[str, list[Drawing]]:
+    """What is written of the graphs of a workload, and what is drawn if anything is."""
     compiling, timing, config = options.compiling, options.target.timing, options.target.config
-    job, shown = options.job(tell), []
+    job, shown, drawings = options.job(tell), [], []
     for graph, plan in zip(job.graphs, options.plans(job), strict=True):
         how = Decide(plan), Encode(reuse_memory=compiling.reuse_memory)
         tell(compiling_text(graph, config), None)
-        if print_after is None:
-            shown.append(_summary(graph, compile_for(graph, config, timing, *how)))
-        else:
+        if print_after is None or draw:
+            compiled = compile_for(graph, config, timing, *how)
+            drawings += [compiled.drawing] if draw else []
+            shown += [_summary(graph, compiled)] if print_after is None else []
+        if print_after is not None:
             shown.append(compiled_forms.print_after(print_after, graph, config, timing, *how))
-    return "\n".join(shown)
+    return "\n".join(shown), drawings
+
+
+def _check_drawing(draw: str | None, output: str) -> None:
+    """Raise `InputError` or `OutputError` for a drawing that could not be written at the end."""
+    if draw is None:
+        return
+    if Path(draw).suffix != ".svg":
+        raise InputError(f"--draw {draw}: a drawing is a file whose name ends in .svg")
+    if output != STANDARD_OUTPUT and Path(draw).resolve() == Path(output).resolve():
+        raise InputError(f"--draw {draw}: --output writes there, too")
+    check_destination(draw)
 
 
 def _summary(graph: Graph, compiled: CompiledGraph) -> str:

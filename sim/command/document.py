@@ -19,11 +19,13 @@ def documents() -> dict[str, str]:
     # Loads Amaranth, which only who prints needs.
     reports = import_module("celosia.sim.command.json_page")
     lanes = import_module("celosia.sim.export.modes")
+    picture = import_module("celosia.sim.reporting.data_path")
     texts = {
         **generate(),
         "docs/lanes.md": lanes.mode_page(),
         "docs/operators.md": page.operator_page(),
         "docs/json.md": reports.json_page(),
+        "docs/images/data-path.svg": str(picture.data_path("../../")),
         "docs/report.schema.json": reports.json_schema(),
     }
     for more in extensions("documents").values():

@@ -135,7 +135,7 @@ def _bare(hint: Any) -> Any:
 
 @cache
 def docs_of(record: type) -> Mapping[str, str]:
-    """What docstrings say of the fields and `Key`s of a record, by attribute."""
+    """What docstrings say of the fields of a record and of its properties `Key`, by attribute."""
     docs: dict[str, str] = {}
     for owner in reversed(record.__mro__[:-1]):
         tree = ast.parse(dedent(inspect.getsource(owner)))

@@ -23,6 +23,10 @@ class Outcome(Record):
     report: Inline[Report]
     result: Hidden[NDArray[Any] | None] = None
 
+    def _repr_html_(self) -> str:
+        """The report's table, for notebooks."""
+        return self.report._repr_html_()
+
 
 Runner = Callable[[RunOptions, Progress], Outcome]
 """`run_workload`, or what takes its place in a test."""

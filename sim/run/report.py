@@ -17,6 +17,7 @@ from celosia.isa.documents.record import (
     Rule,
     Share,
 )
+from celosia.isa.documents.shown import html_table
 from celosia.isa.encoding import RING_ENTRY
 from celosia.sim.profile.executed import Executed
 from celosia.sim.profile.profile import Profile, join
@@ -312,6 +313,27 @@ class Report(Record):
         if self.setting.check == "none":
             return "unchecked"
         return "right" if self.right else "wrong"
+
+    def _repr_html_(self) -> str:
+        """A line for each operator, and one for all, as a table for notebooks."""
+        config, parts = self.setting.config, [*self.operators]
+        parts += [self.total] if len(parts) > 1 else []
+        rows = [
+            (
+                part.name,
+                part.cycles,
+                part.predicted_cycles,
+                None if (use := part.utilization(config)) is None else f"{use:.2%}",
+                part.dram_read_bytes + part.dram_write_bytes,
+                part.mismatches,
+                part.elements_checked,
+            )
+            for part in parts
+        ]
+        heads = "operator", "cycles", "predicted", "MAC use", "bytes", "mismatches", "checked"
+        setting = self.setting
+        asked = f"{setting.workload} on {setting.preset} ({setting.simulator}): {self.status}"
+        return html_table(heads, rows, asked)
 
     @property
     def exit_code(self) -> int:

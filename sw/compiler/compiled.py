@@ -3,11 +3,13 @@
 from dataclasses import dataclass, field
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.documents.svg import Drawing, beneath
 from celosia.isa.encoding import PRODUCTS, Command, Funct
 from celosia.isa.memory import MemoryTiming
 from celosia.sw.ir.graph import Graph, MatMul, Tensor
 from celosia.sw.ir.program import Load, Written
 from celosia.sw.planning.forms.groups import on_chip
+from celosia.sw.planning.forms.picture import plan_drawing
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.forms.stages import LinearStage, SumsDrain
 from celosia.sw.scheduling.memory.reuse import MemoryPlan
@@ -41,6 +43,15 @@ class CompiledGraph:
     """The first address behind them."""
     memory: MemoryPlan | None = None
     """How bytes are used again; None: each tensor has its own."""
+
+    @property
+    def drawing(self) -> Drawing:
+        """The pictures of graph and plan, below each other."""
+        return beneath([self.graph.drawing, plan_drawing(self.plan)])
+
+    def _repr_html_(self) -> str:
+        """The drawing, for notebooks."""
+        return str(self.drawing)
 
     @property
     def operators(self) -> tuple[str, ...]:

@@ -1,12 +1,14 @@
 """Schedules from Python: each method returns another schedule, whose plan is legal.
 
-best = (
-    Schedule(plain_plan(graph, config), graph, config)
-    .tensorize("product", times=4)
-    .double_buffer("product", "b")
-    .keep("product", "a")
-)
-compiled = compile_graph(graph, config, Decide(best.plan))
+A plan of one product, by hand::
+
+    best = (
+        Schedule(plain_plan(graph, config), graph, config)
+        .tensorize("product", times=4)
+        .double_buffer("product", "b")
+        .keep("product", "a")
+    )
+    compiled = compile_graph(graph, config, Decide(best.plan))
 """
 
 from dataclasses import dataclass, replace

@@ -1,6 +1,6 @@
 """Commands as text, and back.
 
-A line is a mnemonic and ``field=value`` pairs, both from `celosia.isa.encoding`:
+A line is a mnemonic and ``field=value`` pairs, both from `celosia.isa.encoding`::
 
     mvin dram=0x80000040 local=sp[128] local_cols=64 local_rows=16
     preload b=sp[64] b_cols=16 b_rows=16 c=acc[0]+accumulate c_cols=16 c_rows=64

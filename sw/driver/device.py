@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol, get_args
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.documents.shown import html_table
 from celosia.isa.encoding import Command
 from celosia.isa.registers.errors import Cause, describe
 
@@ -45,6 +46,11 @@ class RunResult:
     a board, which has nobody to look at them meanwhile."""
     log: object | None = None
     """What happened when, of a device that keeps a log."""
+
+    def _repr_html_(self) -> str:
+        """The cycles and all counters that are not zero, as a table for notebooks."""
+        counted = [(name, count) for name, count in self.counters.items() if count]
+        return html_table(("counter", "value"), [("cycles of the run", self.cycles), *counted])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,6 +14,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from celosia.isa.documents.svg import Drawing
 from celosia.sw.ir.graphs.combination import Combination, Combine
 from celosia.sw.ir.graphs.difference import Subtract
 from celosia.sw.ir.graphs.finishes import (
@@ -29,6 +30,7 @@ from celosia.sw.ir.graphs.finishes import (
     Sums,
 )
 from celosia.sw.ir.graphs.normalization import LayerNorm, Normalized
+from celosia.sw.ir.graphs.picture import graph_drawing
 from celosia.sw.ir.graphs.sums import MatMul, Transform
 from celosia.sw.ir.graphs.tensors import TYPES, Scale, Tensor, View
 
@@ -97,6 +99,15 @@ class Graph:
         if not any(mask.moving for mask in masks):
             return frozenset()
         return frozenset(name for name, tensor in self.tensors.items() if tensor.cache)
+
+    @property
+    def drawing(self) -> Drawing:
+        """The operators as boxes."""
+        return graph_drawing(self.name, self.tensors, self.inputs, self.ops)
+
+    def _repr_html_(self) -> str:
+        """The drawing, for notebooks."""
+        return str(self.drawing)
 
     def __str__(self) -> str:
         lines = [f"graph {self.name}"]

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from celosia.sim.run.models.model_checks import checked_run
 from celosia.sim.run.models.model_outcome import ModelOutcome
 from celosia.sim.run.models.model_run import ModelRunner
+from celosia.sim.run.models.shown import function_html
 from celosia.sim.run.options.options import RunOptions
 from celosia.sim.support.problems import InputError
 from celosia.sim.workloads.models.per_tensor import check_unit
@@ -74,6 +75,10 @@ class CompiledModel:
     def cycles(self) -> int | None:
         """Cycles of the last call, all segments together; None on a device without a clock."""
         return self._last().report.total.cycles
+
+    def _repr_html_(self) -> str:
+        """The inputs and the last call, as tables for notebooks."""
+        return function_html(self.inputs, self._outcome)
 
     def report(self) -> dict[str, Any]:
         """The last call as ``celosia run --json`` says it (docs/report.schema.json)."""

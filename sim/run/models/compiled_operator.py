@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from celosia.sim.devices.devices import open_device
 from celosia.sim.run.graph_run import compile_for, run_compiled
+from celosia.sim.run.models.shown import function_html
 from celosia.sim.run.options.options import RunOptions
 from celosia.sim.run.outcome import Outcome
 from celosia.sim.support.problems import InputError
@@ -93,6 +94,10 @@ class CompiledOperator:
     def cycles(self) -> int | None:
         """Cycles of the last call; None on a device without a clock."""
         return self._last().report.total.cycles
+
+    def _repr_html_(self) -> str:
+        """The inputs and the last call, as tables for notebooks."""
+        return function_html(self.inputs, self._outcome)
 
     def report(self) -> dict[str, Any]:
         """The last call as ``celosia run --json`` says it (docs/report.schema.json)."""

@@ -1,5 +1,7 @@
 """Float graphs as MLIR's generic syntax, dialect ``nn``, and back.
 
+A model of one product::
+
     "nn.graph"() ({
       %x = "nn.input"() {name = "x"} : () -> tensor<4x8xf32>
       %w = "nn.constant"() {name = "w", resource = "w"} : () -> tensor<8x3xf32>

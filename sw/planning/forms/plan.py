@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from celosia.sw.planning.forms.picture import plan_drawing
 from celosia.sw.planning.forms.stages import ConcurrentStage, GraphStage, LinearStage
 
 __all__ = [
@@ -109,6 +110,10 @@ class Plan:
     """The stages in the order in which they are computed."""
     tactics: tuple[Tactic, ...] = ()
     """How the plan came about, for who reads it."""
+
+    def _repr_html_(self) -> str:
+        """The picture of the plan, for notebooks."""
+        return str(plan_drawing(self))
 
 
 def simple_stages(plan: Plan) -> Iterator[Stage]:

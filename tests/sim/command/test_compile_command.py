@@ -3,10 +3,12 @@
 import inspect
 import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 from celosia.isa.numerics import round_scales
+from celosia.sim.command import compile_command
 from celosia.sim.command.compile_command import compile_workload
 from celosia.sim.command.run_command import run
 from celosia.sim.run.compiled_forms import ALL, FORMS
@@ -20,7 +22,7 @@ from tests.support.command_line import invoke, refused, right
 
 PRODUCT = ("compile", "matmul", "--shape", "40x24x70")
 ATTENTION = ("compile", "attention", "--heads", "2", "--seq", "32", "--dim", "16")
-OWN = {"print_after", "plan", "output"}
+OWN = {"print_after", "plan", "output", "draw"}
 
 
 def test_other_options_are_those_of_a_run():
@@ -116,3 +118,30 @@ def test_short_scales_are_printed_and_told():
     forms = [right(*each, "--print-after", "graph").stdout for each in (PRODUCT, short)]
     scales = [float(re.findall(r"scale = ([\d.e-]+)", form)[0]) for form in forms]
     assert scales[1] == round_scales(scales[0], 8) != scales[0]
+
+
+def test_graphs_plans_and_memories_are_drawn(tmp_path):
+    drawing = tmp_path / "a.svg"
+    plain = right(*ATTENTION).stdout
+    assert right(*ATTENTION, "--draw", str(drawing)).stdout == plain
+    texts = [each.text or "" for each in ElementTree.parse(drawing).iter()]
+    for shown in ("scores.head1", "scratchpad: 16,384 rows", "1. attention: scores.head0"):
+        assert any(text.startswith(shown) for text in texts)
+    both = right(*PRODUCT, "--print-after", "plan", "--draw", str(drawing)).stdout
+    assert parse_plan(both).graph == "matmul"
+    assert "plan of matmul" in drawing.read_text()
+
+
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [
+        ("a.png", "a drawing is a file whose name ends in .svg"),
+        ("none/a.svg", "there is no directory"),
+        ("out.svg", "--output writes there, too"),
+    ],
+)
+def test_a_drawing_that_cannot_be_written_is_refused_before_work(tmp_path, monkeypatch, place, why):
+    monkeypatch.setattr(compile_command, "_content", None)
+    words = ("--draw", str(tmp_path / place), "--output", str(tmp_path / "out.svg"))
+    refused(why, *PRODUCT, *words)
+    assert not list(tmp_path.iterdir())

@@ -2,8 +2,11 @@
 
 import io
 import json
+import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 import jsonschema
 import pytest
@@ -14,7 +17,8 @@ from celosia.isa.presets import PRESETS
 from celosia.isa.registers.errors import Cause
 from celosia.isa.registers.events import ARRAY_OWNERS, COUNTERS, TABLES
 from celosia.sim.command.outputs.tables import print_report
-from celosia.sim.run.origin import Origin, as_json
+from celosia.sim.run.origin import Origin, as_json, commit, versions
+from celosia.sim.run.outcome import Outcome
 from celosia.sim.run.report import Failure, Measurement, Report, Setting
 from celosia.sw.driver.device import DeviceError
 from celosia.sw.timeline.limits import Limit
@@ -200,6 +204,42 @@ def test_a_document_is_json_that_everybody_reads():
         as_json({"a": float("nan")})
 
 
+def test_versions_are_of_this_environment():
+    found = versions()
+    assert found["celosia"]
+    assert found["numpy"]
+    assert str(found["python"]).startswith("3.")
+
+
+def test_the_commit_is_that_of_the_checkout(tmp_path):
+    assert commit(tmp_path) is None
+    if not shutil.which("git"):
+        pytest.skip("git is not there")
+    here = commit()
+    assert here is None or len(here.removesuffix("-dirty")) == 40
+
+    def git(*words):
+        subprocess.run(
+            ["git", "-C", str(tmp_path), "-c", "user.name=x", "-c", "user.email=x", *words],
+            check=True,
+            capture_output=True,
+        )
+
+    git("init")
+    (tmp_path / "other.py").write_text("")
+    git("add", ".")
+    git("commit", "-m", "x")
+    assert commit(tmp_path) is None  # A repository, but not one that origin.py is of.
+    (tmp_path / "origin.py").write_text("")
+    git("add", ".")
+    git("commit", "-m", "y")
+    clean = commit(tmp_path)
+    assert clean is not None
+    assert len(clean) == 40
+    (tmp_path / "origin.py").write_text("changed")
+    assert commit(tmp_path) == f"{clean}-dirty"
+
+
 def printed(made, **more):
     paper = io.StringIO()
     print_report(Console(width=120, file=paper), made, **more)
@@ -226,3 +266,17 @@ def test_tables_say_what_is_wrong():
 
 def test_without_counters_there_are_no_owners():
     assert ARRAY_OWNERS[0].name not in printed(report(replace(FIRST, counters={}, cycles=None)))
+
+
+def test_a_notebook_shows_a_line_for_each_operator_and_one_for_all():
+    odd = replace(FIRST, name="<i>&")
+    report = Report(setting=SETTING, operators=(odd, FIRST), elapsed_seconds=1.0)
+    table = ElementTree.fromstring(report._repr_html_())
+    assert table.findtext("caption") == f"two on tiny (verilator): {report.status}"
+    rows = [[cell.text for cell in row] for row in table.iter("tr")]
+    assert rows[0][:2] == ["operator", "cycles"]
+    assert [row[0] for row in rows[1:]] == ["<i>&", "first", "two"]
+    assert rows[1][1] == f"{FIRST.cycles:,}"
+    assert rows[3][1] == f"{2 * (FIRST.cycles or 0):,}"
+    assert len(ElementTree.fromstring(replace(report, operators=(odd,))._repr_html_())[2]) == 1
+    assert Outcome(report)._repr_html_() == report._repr_html_()

@@ -9,6 +9,7 @@ from celosia.isa.presets import PRESETS
 from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sw.driver import runtime
 from celosia.sw.driver.buffers import BufferRuleError, Buffers
+from celosia.sw.driver.device import RunResult
 from celosia.sw.driver.runtime import compile_product, describe_product, matmul
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.reference.matmul import matmul_reference
@@ -102,3 +103,11 @@ def test_the_example_in_the_documentation_runs(capsys):
     example = "\n".join(line[4:] for line in text.splitlines() if line.startswith("    "))
     exec(compile(example, "example", "exec"), {})
     assert capsys.readouterr().out == "(100, 40) int8 None\n"
+
+
+def test_a_notebook_shows_the_counters_that_are_not_zero():
+    table = RunResult(1_234, {"cycles": 1_234, "a<b": 5, "none": 0})._repr_html_()
+    assert "<td>cycles of the run</td><td style='text-align: right'>1,234</td>" in table
+    assert "<td>a&lt;b</td><td style='text-align: right'>5</td>" in table
+    assert "none" not in table
+    assert "<td>-</td>" in RunResult(None)._repr_html_()

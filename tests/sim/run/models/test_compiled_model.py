@@ -86,3 +86,11 @@ def test_an_accelerator_that_stops_is_an_error():
     with pytest.raises(RuntimeError, match="the accelerator stopped: CYCLE_BUDGET"):
         stopped(X)
     assert stopped.report()["status"] == "stopped"
+
+
+def test_a_notebook_shows_its_inputs_and_what_the_last_call_has_shown(model):
+    assert "<td>x</td><td>float32</td><td>4x8</td>" in model._repr_html_()
+    assert "checked" not in model._repr_html_()
+    model(X)
+    checked = model.report()["elements_checked"]
+    assert f"<td style='text-align: right'>{checked:,}</td></tr>" in model._repr_html_()
