@@ -29,7 +29,7 @@ BEAT := 10
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint verilog wave picture pictures page cocotb formal bench nightly docs clean venv lock
+.PHONY: help run test lint verilog wave picture pictures cocotb formal bench nightly docs site dist clean venv lock
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -70,10 +70,6 @@ pictures: $(READY) ## pictures of a report's timeline and stall bars, in docs/im
 	$(BIN)/celosia run encoder-layer --model bert-base --seq 128 --report build/report $(ARGS)
 	$(BIN)/python docs/images/report.py build/report/index.html docs/images
 
-page: $(READY) ## the RTL in a web page, in build/page (pip install -e '.[page]')
-	@mkdir -p build
-	$(BIN)/celosia page --out build/page $(ARGS)
-
 cocotb: $(READY) ## the AXI top under cocotb, on Icarus and Verilator where they are found
 	$(BIN)/python -m pytest -m "" -v -s tests/cocotb tests/examples/test_cocotb_project.py $(ARGS)
 
@@ -95,6 +91,17 @@ nightly: $(READY) ## every test, long fuzzing and planted faults included, then 
 
 docs: $(READY) ## write the generated documents again
 	$(BIN)/celosia docs
+
+site: $(READY) ## documents and API as a site with search, in build/site/html
+	$(BIN)/python docs/site/stage.py build/site/source
+	@rm -rf build/site/html
+	$(BIN)/sphinx-build -W --keep-going -j $(JOBS) -c docs/site -d build/site/cache \
+		build/site/source build/site/html
+	$(BIN)/python docs/site/check.py build/site/html
+	@echo "Look at it: build/site/html/index.html"
+
+dist: $(READY) ## wheel and sdist in dist, each tried in fresh environments outside of the checkout
+	.ci/dist
 
 clean: ## remove build, .venv and caches
 	rm -rf build dist .venv .pytest_cache .ruff_cache .hypothesis *.egg-info

@@ -71,6 +71,10 @@ class Drawing:
         self.pieces.append(piece)
         self.width, self.height = max(self.width, right), max(self.height, bottom)
 
+    def _repr_html_(self) -> str:
+        """The drawing, for notebooks."""
+        return str(self)
+
     def __str__(self) -> str:
         """The drawing as the text of a file."""
         width, height = self.width + 8, self.height + 8

@@ -21,6 +21,7 @@ from celosia.lab.training.perplexity import score
 from celosia.lab.training.scorers import float_scorer
 from celosia.lab.training.steps import check_training
 from celosia.sim.command.outputs.folders import make_folder
+from celosia.sim.support.extras import installed_by
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 from celosia.sw.decoding.drafts.ngram_file import NGRAMS
@@ -48,7 +49,7 @@ class Language:
         self.tokens = held_out_tokens(self.model)[: tokens + 1]
         trained = find_spec("jax") and find_spec("optax")
         self.criteria: Sequence[Criterion] = CRITERIA if trained else CRITERIA[:2]
-        self.reason = "gradients need JAX: pip install -e '.[training]' in the checkout of Celosia"
+        self.reason = f"gradients need JAX: {installed_by('training')}"
         self.text: Sequence[int] = ()
         self.output: Path | None = None
         self.kept: Path | None = None

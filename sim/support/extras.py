@@ -5,7 +5,9 @@ from importlib import import_module, metadata
 from importlib.util import find_spec
 from typing import Any, Final
 
+from celosia.sim.support.checkout import checkout_root
 from celosia.sim.support.errors import EnvironmentProblem
+from celosia.sim.support.problems import InputError
 
 __all__ = ["check_extra", "import_extra", "installed_by"]
 
@@ -31,7 +33,15 @@ def check_extra(package: str, extra: str) -> None:
 
 
 def installed_by(extra: str) -> str:
-    """What installs the packages of an extra: Celosia comes from its sources, not from PyPI."""
+    """What installs the packages of an extra: Celosia is in no package index.
+
+    That is a command in the checkout that this code is of, or else one with the wheel's file.
+    """
+    try:
+        checkout_root()
+    except InputError:
+        wheel = f"celosia-{metadata.version('celosia')}-py3-none-any.whl"
+        return f"pip install '{wheel}[{extra}]', the file that Celosia was installed from"
     return f"pip install -e '.[{extra}]' in the checkout of Celosia"
 
 

@@ -9,7 +9,6 @@ from celosia.isa.memory import MemoryTiming
 from celosia.sw.ir.graph import Graph, MatMul, Tensor
 from celosia.sw.ir.program import Load, Written
 from celosia.sw.planning.forms.groups import on_chip
-from celosia.sw.planning.forms.picture import plan_drawing
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.forms.stages import LinearStage, SumsDrain
 from celosia.sw.scheduling.memory.reuse import MemoryPlan
@@ -47,7 +46,7 @@ class CompiledGraph:
     @property
     def drawing(self) -> Drawing:
         """The pictures of graph and plan, below each other."""
-        return beneath([self.graph.drawing, plan_drawing(self.plan)])
+        return beneath([self.graph.drawing, self.plan.drawing])
 
     def _repr_html_(self) -> str:
         """The drawing, for notebooks."""

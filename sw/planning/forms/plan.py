@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from celosia.isa.documents.svg import Drawing
 from celosia.sw.planning.forms.picture import plan_drawing
 from celosia.sw.planning.forms.stages import ConcurrentStage, GraphStage, LinearStage
 
@@ -111,9 +112,22 @@ class Plan:
     tactics: tuple[Tactic, ...] = ()
     """How the plan came about, for who reads it."""
 
+    @property
+    def drawing(self) -> Drawing:
+        """The rings in each local memory, and the stages in order."""
+        machine = self.machine
+        memories = {
+            "scratchpad": machine.scratchpad_rows,
+            "accumulator": machine.accumulator_rows,
+            "parameters": machine.parameter_rows,
+            "statistics": machine.statistics_rows,
+        }
+        title = f"plan of {self.graph}, array {machine.dim}, scheduler {self.scheduler}"
+        return plan_drawing(title, memories, self.rings, self.stages)
+
     def _repr_html_(self) -> str:
-        """The picture of the plan, for notebooks."""
-        return str(plan_drawing(self))
+        """The drawing, for notebooks."""
+        return str(self.drawing)
 
 
 def simple_stages(plan: Plan) -> Iterator[Stage]:

@@ -6,6 +6,7 @@ import pytest
 
 from celosia.sim.support import extras
 from celosia.sim.support.errors import EnvironmentProblem
+from celosia.sim.support.problems import InputError
 
 WHERE = "in the checkout of Celosia"
 
@@ -46,3 +47,13 @@ def test_a_package_that_a_long_command_needs_at_its_end_is_asked_for_first():
     extras.check_extra("numpy", "report")
     with pytest.raises(EnvironmentProblem, match=r"the package not_there: pip .*\[report\]"):
         extras.check_extra("not_there", "report")
+
+
+def test_outside_of_a_checkout_an_extra_is_one_of_the_wheel(monkeypatch):
+    def nowhere():
+        raise InputError("not a checkout")
+
+    monkeypatch.setattr(extras, "checkout_root", nowhere)
+    monkeypatch.setattr(extras.metadata, "version", lambda _: "1.2.3")
+    said = extras.installed_by("onnx")
+    assert said.startswith("pip install 'celosia-1.2.3-py3-none-any.whl[onnx]', the file")

@@ -7,7 +7,6 @@ import pytest
 from celosia.isa.presets import resolve_config
 from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.models.cases import attention_case
-from celosia.sw.planning.forms.picture import plan_drawing
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -19,7 +18,7 @@ def compiled():
 
 def test_a_ring_is_drawn_where_its_rows_are(compiled):
     plan = compiled.plan
-    root = ElementTree.fromstring(str(plan_drawing(plan)))
+    root = ElementTree.fromstring(str(plan.drawing))
     shown = {each.findtext(f"{SVG}title"): each for each in root.iter(f"{SVG}rect")}
     totals = {"scratchpad": plan.machine.scratchpad_rows}
     totals |= {"accumulator": plan.machine.accumulator_rows}

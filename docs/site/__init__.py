@@ -1,0 +1,1 @@
+"""The documents as a site: `make site` builds it with Sphinx."""
