@@ -1,6 +1,7 @@
 """Writes what Sphinx reads: the documents as they stand, pages of folders, and the API's pages."""
 
 import ast
+import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
@@ -175,7 +176,7 @@ def _with_links(text: str, document: Path) -> tuple[str, list[Path]]:
 def _contents() -> Iterator[str]:
     """The tables of contents: documents below their topics, others, then examples and the API."""
     named = {
-        topic: [name.removeprefix("../") if name[0] == "." else f"docs/{name}" for name in names]
+        topic: [os.path.normpath(Path("docs", name)) for name in names]
         for topic, names in TOPICS.items()
     }
     for topic, pages in named.items():
@@ -183,7 +184,7 @@ def _contents() -> Iterator[str]:
     top = {each.with_suffix("").as_posix() for each in documents() if each.parent == Path("docs")}
     if more := sorted(top.difference(*named.values())):
         yield _toctree("More", more)
-    yield _toctree("Reference", ["examples/index", f"{API}/index"])
+    yield _toctree("Reference", [f"{folder}/index" for folder in ("examples", API)])
 
 
 def _toctree(topic: str, pages: list[str]) -> str:
