@@ -29,7 +29,7 @@ BEAT := 10
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint verilog wave picture pictures cocotb formal bench nightly docs site dist clean venv lock
+.PHONY: help run test lint verilog wave picture pictures page cocotb formal bench nightly docs site dist clean venv lock
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -70,6 +70,10 @@ pictures: $(READY) ## pictures of a report's timeline and stall bars, in docs/im
 	$(BIN)/celosia run encoder-layer --model bert-base --seq 128 --report build/report $(ARGS)
 	$(BIN)/python docs/images/report.py build/report/index.html docs/images
 
+page: $(READY) ## the RTL in a web page, in build/page (pip install -e '.[page]')
+	@mkdir -p build
+	$(BIN)/celosia page --out build/page $(ARGS)
+
 cocotb: $(READY) ## the AXI top under cocotb, on Icarus and Verilator where they are found
 	$(BIN)/python -m pytest -m "" -v -s tests/cocotb tests/examples/test_cocotb_project.py $(ARGS)
 
@@ -93,6 +97,8 @@ docs: $(READY) ## write the generated documents again
 	$(BIN)/celosia docs
 
 site: $(READY) ## documents and API as a site with search, in build/site/html
+	@echo "Installing what makes the site, if it is not there (the first time 120 MB) ..."
+	@$(PIP) install -r requirements/documents.txt
 	$(BIN)/python docs/site/stage.py build/site/source
 	@rm -rf build/site/html
 	$(BIN)/sphinx-build -W --keep-going -j $(JOBS) -c docs/site -d build/site/cache \
@@ -109,7 +115,7 @@ clean: ## remove build, .venv and caches
 
 venv: $(READY) ## only make .venv
 
-lock: ## resolve the pins in requirements/lock.txt again
+lock: ## resolve the pins in requirements again
 	@rm -rf build/lock
 	@$(PYTHON) -m venv build/lock
 	@echo "Resolving the newest versions that pyproject.toml allows ..."
@@ -118,9 +124,13 @@ lock: ## resolve the pins in requirements/lock.txt again
 	@{ sed -n '/^#/p' requirements/lock.txt; build/lock/bin/python -m pip freeze --all --exclude pip \
 		--exclude-editable | sed -E 's/^(verilator|systemc)==.*/&; sys_platform == "linux" and platform_machine == "x86_64"/'; \
 		} > build/lock/lock.txt
-	@mv build/lock/lock.txt requirements/lock.txt
+	@build/lock/bin/python -m pip install --quiet --no-build-isolation -c build/lock/lock.txt -e '.[site,notebook]'
+	@{ sed -n '/^#/p' requirements/documents.txt; build/lock/bin/python -m pip freeze --all --exclude pip \
+		--exclude-editable | grep -vxFf build/lock/lock.txt | grep -vE '^(verilator|systemc)=='; \
+		} > build/lock/documents.txt
+	@mv build/lock/lock.txt build/lock/documents.txt requirements/
 	@rm -rf build/lock
-	@echo "Wrote requirements/lock.txt; review the difference."
+	@echo "Wrote requirements/lock.txt and documents.txt; review the difference."
 
 $(MADE):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \

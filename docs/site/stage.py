@@ -31,7 +31,7 @@ API: Final = "reference"
 """The folder of the API's pages."""
 
 TOPICS: Final[Mapping[str, tuple[str, ...]]] = {
-    "Begin": ("tutorial", "onnx-tutorial", "cli", "waveforms", "lessons/index", "glossary"),
+    "Begin": ("tutorial", "onnx-tutorial", "cli", "page", "waveforms", "lessons/index", "glossary"),
     "Models": (
         "models",
         "operators",

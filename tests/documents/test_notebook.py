@@ -2,12 +2,12 @@
 
 from typing import Any
 
-import jupytext
 import pytest
-from nbclient import NotebookClient
 
 from tests.test_references import ROOT
 
+jupytext = pytest.importorskip("jupytext", reason="pip install -r requirements/documents.txt")
+nbclient = pytest.importorskip("nbclient", reason="pip install -r requirements/documents.txt")
 NOTEBOOK = ROOT / "docs/notebooks/matrix_to_waveform.py"
 
 
@@ -30,7 +30,7 @@ def test_it_is_text_and_code_without_outputs():
 @pytest.mark.slow
 def test_it_runs_and_shows_values_cycles_a_timeline_and_a_waveform():
     notebook = jupytext.read(NOTEBOOK)
-    NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
+    nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
     values, result, graph, program, outcome, timeline, wave = [
         text for cell in notebook.cells if cell.cell_type == "code" and (text := shown(cell))
     ]

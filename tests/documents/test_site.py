@@ -127,6 +127,7 @@ def test_a_broken_link_of_a_site_is_found(tmp_path):
 
 @pytest.mark.nightly
 def test_the_site_is_built_without_a_warning(sources, tmp_path):
+    pytest.importorskip("sphinx", reason="pip install -r requirements/documents.txt")
     words = ["-q", "-W", "--keep-going", "-c", "docs/site", "-d", str(tmp_path / "cache")]
     build = [sys.executable, "-m", "sphinx", *words, str(sources), str(tmp_path / "html")]
     done = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, check=False)
