@@ -160,5 +160,6 @@ class ArchState:
     def _changed(self, values: Mapping[str, object]) -> "ArchState":
         """With other `values` of some fields, for the commands that programs have most of."""
         state = object.__new__(ArchState)  # `replace` takes many times as long.
-        vars(state).update(vars(self), **values)
+        vars(state).update({name: getattr(self, name) for name in self.__dataclass_fields__})
+        vars(state).update(values)
         return state

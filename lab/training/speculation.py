@@ -17,6 +17,7 @@ from celosia.sw.decoding.session import DecoderSession
 from celosia.sw.decoding.steps import BUCKET, Step, step_rows
 from celosia.sw.driver.device import Device
 from celosia.sw.reference.encoder import Floats
+from celosia.sw.reference.language.random_words import RandomWords
 from celosia.sw.reference.language.sampling import Draft, Sampler, generate
 
 __all__ = ["PROMPT", "Clock", "Gain", "Recorded", "gain", "go_on", "prompts", "replay"]
@@ -70,7 +71,7 @@ class _Known(Sampler):
 
     tokens: Iterator[int]
 
-    def choose(self, logits: Floats, random: np.random.Generator) -> int:
+    def choose(self, logits: Floats, random: RandomWords) -> int:
         """The next token of the text."""
         return next(self.tokens)
 

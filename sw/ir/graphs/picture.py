@@ -1,6 +1,7 @@
 """Graphs as pictures: operators from above, each below all that it reads."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import cycle
 from typing import Final
 
 from celosia.isa.documents.svg import CHARACTER, LINE, Drawing
@@ -15,13 +16,8 @@ _ROW: Final = 3 * LINE + 44
 _NAME: Final = 28
 """Characters of a name in a box; a pointer over it shows all of them."""
 _MARGIN: Final = 8
-_COLORS: Final = {
-    "MatMul": "#cfe5f3",
-    "Transform": "#f3ddea",
-    "LayerNorm": "#d3ede3",
-    "Combine": "#fbeccb",
-    "Subtract": "#fbeccb",
-}
+_COLORS: Final = ("#cfe5f3", "#f3ddea", "#d3ede3", "#fbeccb", "#e5def5", "#f7d9cf")
+"""Of kinds of operators, in the order in which a graph has them."""
 _INPUT: Final = "#f2f2f2"
 
 
@@ -39,6 +35,7 @@ def graph_drawing(
     boxes = [*map(_tensor_lines, given), *map(_operator_lines, ops)]
     arrows = list(_arrows(given, ops))
     places = _places(boxes, arrows)
+    colors = dict(zip(dict.fromkeys(map(type, ops)), cycle(_COLORS), strict=False))
     drawing = Drawing()
     drawing.text(_MARGIN, LINE, f"graph {name}", bold=True)
     for begin, end in arrows:
@@ -48,7 +45,7 @@ def graph_drawing(
         drawing.line([(x + width / 2, bottom), (to_x + to_width / 2, to_y)], arrow=True)
     for number, (text, (x, y, width)) in enumerate(zip(boxes, places, strict=True)):
         op = ops[number - len(given)] if number >= len(given) else None
-        fill = _INPUT if op is None else _COLORS[type(op).__name__]
+        fill = _INPUT if op is None else colors[type(op)]
         title = text[0] if op is None else _title(tensors, op)
         drawing.box(x, y, width, _height(text), fill=fill, title=title)
         for line, shown in enumerate(text):

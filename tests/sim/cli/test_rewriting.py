@@ -56,9 +56,8 @@ def test_what_no_pass_can_be_is_refused_and_nothing_is_written(graph):
 
 
 def test_without_xdsl_what_to_install_is_named(graph, monkeypatch):
-    for name in [
-        name for name in sys.modules if name.startswith(("xdsl", "celosia.sw.frontend.dial"))
-    ]:
+    loaded = ("xdsl", "celosia.sw.frontend.dialects", "celosia.sw.models.dialects")
+    for name in [name for name in sys.modules if name.startswith(loaded)]:
         monkeypatch.delitem(sys.modules, name)
     imported = builtins.__import__
 

@@ -2,8 +2,6 @@
 
 import io
 import json
-import shutil
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -17,7 +15,7 @@ from celosia.isa.presets import PRESETS
 from celosia.isa.registers.errors import Cause
 from celosia.isa.registers.events import ARRAY_OWNERS, COUNTERS, TABLES
 from celosia.sim.command.outputs.tables import print_report
-from celosia.sim.run.origin import Origin, as_json, commit, versions
+from celosia.sim.run.origin import Origin, as_json
 from celosia.sim.run.outcome import Outcome
 from celosia.sim.run.report import Failure, Measurement, Report, Setting
 from celosia.sw.driver.device import DeviceError
@@ -202,42 +200,6 @@ def test_a_document_is_json_that_everybody_reads():
     assert json.loads(text)["schema"] == "celosia.run/1"
     with pytest.raises(ValueError, match="JSON compliant"):
         as_json({"a": float("nan")})
-
-
-def test_versions_are_of_this_environment():
-    found = versions()
-    assert found["celosia"]
-    assert found["numpy"]
-    assert str(found["python"]).startswith("3.")
-
-
-def test_the_commit_is_that_of_the_checkout(tmp_path):
-    assert commit(tmp_path) is None
-    if not shutil.which("git"):
-        pytest.skip("git is not there")
-    here = commit()
-    assert here is None or len(here.removesuffix("-dirty")) == 40
-
-    def git(*words):
-        subprocess.run(
-            ["git", "-C", str(tmp_path), "-c", "user.name=x", "-c", "user.email=x", *words],
-            check=True,
-            capture_output=True,
-        )
-
-    git("init")
-    (tmp_path / "other.py").write_text("")
-    git("add", ".")
-    git("commit", "-m", "x")
-    assert commit(tmp_path) is None  # A repository, but not one that origin.py is of.
-    (tmp_path / "origin.py").write_text("")
-    git("add", ".")
-    git("commit", "-m", "y")
-    clean = commit(tmp_path)
-    assert clean is not None
-    assert len(clean) == 40
-    (tmp_path / "origin.py").write_text("changed")
-    assert commit(tmp_path) == f"{clean}-dirty"
 
 
 def printed(made, **more):

@@ -1,5 +1,7 @@
 """The models that exporters write, small: all levels read back, and mean the same."""
 
+from typing import Any
+
 import numpy as np
 import onnx
 import pytest
@@ -8,8 +10,10 @@ from celosia.lab.exports.catalog import EXPORTS
 from celosia.lab.exports.writing.size import Size
 from tests.support.command_line import right
 
-WIDTHS = {"width": 32, "heads": 2, "key_heads": 1, "hidden": 64, "mels": 8}
-SMALL = Size(layers=1, vocabulary=64, positions=32, image=16, **WIDTHS)
+SMALL = Size(
+    layers=1, vocabulary=64, positions=32, image=16, width=32, heads=2, key_heads=1, hidden=64,
+    mels=8,
+)  # fmt: skip
 TOKENS = 8
 
 
@@ -19,8 +23,9 @@ def test_a_model_goes_through_all_levels(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     model = EXPORTS[name].build(SMALL)
     onnx.save(model, "m.onnx")
-    samples = [EXPORTS[name].inputs(SMALL, seed, tokens=TOKENS) for seed in range(4)]
-    np.savez("c.npz", **{key: np.stack([each[key] for each in samples]) for key in samples[0]})
+    samples: list[Any] = [EXPORTS[name].inputs(SMALL, seed, tokens=TOKENS) for seed in range(4)]
+    stacked: Any = {key: np.stack([each[key] for each in samples]) for key in samples[0]}
+    np.savez("c.npz", **stacked)
     sizes = {}
     for each in model.graph.input:
         axes = each.type.tensor_type.shape.dim

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -32,10 +33,11 @@ def test_all_levels_of_a_model_leave_the_same_bits():
     found = steps("decide,expand,lower", quantized, inputs=samples[0])
     assert not any(step.wrong for step in found)
     assert {step.found[1] for step in found} == {"executed: the same bits in 3 tensors"}
+    last: Any = found[-1].value
     assert [step.summary for step in found] == [
         "cel.plan, 2 stages",
         f"cel.program, {sum(len(g.ops) for g in model_levels()[2].graphs)} operations",
-        f"commands, {sum(len(g.program) for g in found[-1].value.graphs)} commands",
+        f"commands, {sum(len(g.program) for g in last.graphs)} commands",
     ]
 
 
@@ -46,7 +48,8 @@ def test_a_level_that_means_something_else_is_told(monkeypatch):
 
     def other(operation, arrays):
         ops = list(compiled.ops)
-        op = replace(ops[products].op, w_transposed=not ops[products].op.w_transposed)
+        op: Any = ops[products].op
+        op = replace(op, w_transposed=not op.w_transposed)
         ops[products] = replace(ops[products], op=op)
         return replace(programs, graphs=(replace(compiled, ops=tuple(ops)),))
 

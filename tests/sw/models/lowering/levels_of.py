@@ -19,7 +19,7 @@ CONFIG = PRESETS["tiny"]
 TIMING = MemoryTiming()
 
 
-def below(source, timing=TIMING, config=CONFIG):
+def below(source, timing: MemoryTiming | None = TIMING, config=CONFIG):
     """Plan, program in both orders, and commands of a graph or a model."""
     plans = decided(source, config, timing)
     programs = expanded(plans)

@@ -1,6 +1,7 @@
 """What each step leaves, and that it is what the compiler's passes leave."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -48,6 +49,7 @@ def test_a_schedule_only_changes_the_order():
 
 def test_the_model_around_has_the_graphs_of_the_level():
     for value in model_levels()[1:]:
+        assert value.model is not None
         assert [each.graph for each in value.graphs] == [
             segment.graph for segment in value.model.segments
         ]
@@ -69,7 +71,7 @@ def test_a_text_says_nothing_of_the_memory_that_a_plan_was_chosen_for():
 
 def test_what_the_accelerator_cannot_do_is_named():
     graph = matmul_case(4, 8, 8, 0).graph
-    (product,) = graph.ops
+    product: Any = graph.ops[0]
     wrong = replace(graph, ops=(replace(product, a=product.b),))
     with pytest.raises(ValueError, match=product.name):
         decided(wrong, CONFIG, TIMING)
