@@ -1,6 +1,5 @@
 """The file of `--precision`: which products of a model have which weights."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -9,6 +8,7 @@ from typing import Final
 
 from celosia.isa.config import did_you_mean
 from celosia.isa.encoding import WeightType
+from celosia.isa.foreign_file import MIB, ForeignFileError, parse_toml, read_text
 from celosia.sim.support.problems import InputError
 
 __all__ = ["PrecisionFile", "read_precision"]
@@ -54,12 +54,11 @@ class PrecisionFile:
 def read_precision(path: Path) -> PrecisionFile:
     """The file.  Raises `InputError` for what is none, and where it names nothing."""
     try:
-        found = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"--precision {path}: {reason}") from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"--precision {path}: is no TOML: {error}") from None
+        found = parse_toml(read_text(path, MIB))
+    except ForeignFileError as error:
+        raise InputError(f"--precision {error}") from None
+    except ValueError as error:
+        raise InputError(f"--precision {path}: {error}") from None
     for key, value in found.items():
         if key not in _KINDS:
             near = did_you_mean(key, _KINDS)

@@ -87,7 +87,8 @@ def test_auto_takes_what_the_bounds_let_and_says_what_each_product_costs():
         ('int3 = ["/layer.0/up"]', "int3: there are int8, int4; did you mean int"),
         ('int4 = "/layer.0/up"', "int4: is no list of names"),
         ("int4 = [1]", "int4: is no list of names"),
-        ("int4 = [", "--precision p.toml: is no TOML"),
+        ("int4 = [", "--precision p.toml: not TOML"),
+        ("int4 = " + "[" * 9999, "--precision p.toml: not TOML: it is nested too deeply"),
         ("", "p.toml: names no product"),
     ],
 )
@@ -100,6 +101,7 @@ def test_files_that_say_nothing_sensible_are_refused(text, message):
     ("words", "message"),
     [
         (("--precision", "no.toml"), "--precision no.toml: No such file"),
+        (("--precision", "."), "--precision .: is a directory, not a regular file"),
         (("--least-sqnr", 20), "--least-sqnr 20: is a bound of --precision auto"),
         (("--precision", "p.toml", "--most-cycles", 9), "--most-cycles 9: is a bound of"),
         (("--precision", "auto", "--most-cycles", 0), "--most-cycles 0: is not 1 or more"),
