@@ -17,7 +17,7 @@ _NAME: Final = 28
 """Characters of a name in a box; a pointer over it shows all of them."""
 _MARGIN: Final = 8
 _COLORS: Final = ("#cfe5f3", "#f3ddea", "#d3ede3", "#fbeccb", "#e5def5", "#f7d9cf")
-"""Of kinds of operators, in the order in which a graph has them."""
+"""Colors of kinds of operators, in the order in which a graph has them."""
 _INPUT: Final = "#f2f2f2"
 
 
