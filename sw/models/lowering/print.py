@@ -1,5 +1,7 @@
 """Integer models, plans, programs and commands as operations in MLIR's generic syntax.
 
+A plan and its program stand beside their graph::
+
     "cel.lowered"() ({
       "cel.graph"() ({...}) {inputs = ["a"], name = "product"} : () -> ()
       "cel.plan"() ({
