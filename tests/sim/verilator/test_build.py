@@ -23,6 +23,7 @@ from celosia.sim.verilator.build import (
 from celosia.sim.verilator.build_options import USUAL, BuildOptions, Wave
 from celosia.sim.verilator.verilog import to_verilog
 from tests.support.stub_top import StubTop
+from tests.support.tool_runs import pretended_tools
 
 TINY = PRESETS["tiny"]
 OTHERS = AcceleratorConfig(normalization=True)
@@ -39,14 +40,7 @@ def store(tmp_path, monkeypatch):
 @pytest.fixture
 def compilations(monkeypatch):
     """The tools that are run, instead of running them: each makes the file that it should."""
-    ran = []
-
-    def run(commands, work, **_):
-        for command in commands:
-            ran.append(command)
-            if "-o" in command:
-                (work / command[command.index("-o") + 1]).write_text("made")
-
+    ran, run = pretended_tools()
     monkeypatch.setattr(build, "run_tools", run)
     return ran
 

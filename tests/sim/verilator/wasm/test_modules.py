@@ -21,6 +21,7 @@ from celosia.sim.verilator.wasm import modules
 from celosia.sim.verilator.wasm.machine import SOURCES
 from celosia.sim.verilator.wasm.modules import EXPORTS, is_compiled, wasm_module
 from celosia.sw.driver.program_file import load_program
+from tests.support.tool_runs import pretended_tools
 from tests.support.wasm_node import job_of, needs_node, needs_zig, on_node
 
 TINY = PRESETS["tiny"]
@@ -41,14 +42,7 @@ def store(tmp_path, monkeypatch):
 @pytest.fixture
 def tools(monkeypatch):
     """The tools that are run, instead of running them: each makes the file that it should."""
-    ran = []
-
-    def run(commands, work, **_):
-        for command in commands:
-            ran.append(command)
-            if "-o" in command:
-                (work / command[command.index("-o") + 1]).write_text("made")
-
+    ran, run = pretended_tools()
     monkeypatch.setattr(modules, "run_tools", run)
     monkeypatch.setattr(build, "run_tools", run)
     monkeypatch.setattr(build, "_faster", lambda text: text)

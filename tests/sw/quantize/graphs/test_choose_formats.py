@@ -30,7 +30,7 @@ def norms(*epsilons):
 
 @pytest.mark.parametrize("epsilons", [(1e-12, 1e-3), (1e-3, 1e-12), (1e-3,)])
 def test_every_epsilon_of_what_norms_share_fits_its_field(epsilons):
-    """Of rows that are small, the step is what the largest epsilon permits."""
+    """The step of rows that are small is what the largest epsilon permits."""
     graph, random = norms(*epsilons), np.random.default_rng(0)
     given = {"x": (1e-5 * random.standard_normal((8, COLS))).astype(np.float32)}
     model = quantize_graph(graph, [given])
