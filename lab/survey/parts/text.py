@@ -19,7 +19,7 @@ _TEXT: Final = Path(__file__).with_name("text.md")
 _COLUMNS: Final = 120
 _POINT: Final = re.compile(r"(?:-|\d+\.) ")
 """The beginning of a point of a list."""
-_PLACE: Final = re.compile(r"\{\{(paper |)(\w+): ([^|}]+?)(?: \| ([^}]+))?\}\}")
+_PLACE: Final = re.compile(r"\{\{(paper |)([\w-]+): ([^|}]+?)(?: \| ([^}]+))?\}\}")
 """``{{item: name | format}}``; ``paper`` in front: the survey's number instead of ours."""
 
 

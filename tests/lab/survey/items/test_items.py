@@ -170,13 +170,23 @@ def test_a_step_is_as_long_as_its_bytes_and_its_cycles_have_owners():
 
 
 def test_a_cell_has_its_utilization_and_its_share_of_the_limit():
-    (study,) = memories.STUDIES
+    study, _ = memories.STUDIES
     found = made(study)
     value = found["accumulator 64 KiB, scratchpad 256 KiB"]
     assert (value.ours, value.paper, value.kind) == (pytest.approx(50), 69, "rtl")
     assert found["accumulator 256 KiB, scratchpad 64 KiB, of its limit"].ours == 100
     assert len(found) == 4
     assert len(made(study, Scope())) == 9 * 4 * 2
+
+
+def test_each_size_of_memory_is_tiled_as_gemmini_does_it():
+    _, study = memories.STUDIES
+    assert not study.jobs(Scope(quick=True))
+    whole = made(study, Scope())
+    assert len(whole) == 9
+    value = whole["accumulator 128 KiB, scratchpad 64 KiB"]
+    assert (value.ours, value.paper, value.kind) == (pytest.approx(50), 91, "rtl")
+    assert value.settings["set"] == "accumulator_kib=128 scratchpad_kib=64 loop_ws=true"
 
 
 def test_the_shares_before_are_those_that_the_host_was_fitted_to():
