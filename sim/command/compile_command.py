@@ -71,10 +71,10 @@ def _content(
     options: RunOptions, print_after: str | None, tell: Progress, draw: bool
 ) -> tuple[str, list[Drawing]]:
     """What is written of the graphs of a workload, and what is drawn if anything is."""
-    compiling, timing, config = options.compiling, options.target.timing, options.target.config
+    timing, config = options.target.timing, options.target.config
     job, shown, drawings = options.job(tell), [], []
     for graph, plan in zip(job.graphs, options.plans(job), strict=True):
-        how = Decide(plan), Encode(reuse_memory=compiling.reuse_memory)
+        how = Decide(plan), Encode(reuse_memory=options.reuse_memory)
         tell(compiling_text(graph, config), None)
         if print_after is None or draw:
             compiled = compile_for(graph, config, timing, *how)

@@ -109,7 +109,7 @@ def compile_one(
     """
     target = options.target
     tell(compiling_text(graph, target.config, name), None)
-    encode = Encode(reuse_memory=options.compiling.reuse_memory)
+    encode = Encode(reuse_memory=options.reuse_memory)
     return compile_for(graph, target.config, target.timing, Decide(plan), encode)
 
 

@@ -215,8 +215,8 @@ class Report(Record):
     """Tensors of a graph that never are in memory, and so are not compared themselves; what is
     computed from them is."""
     memory_plan: MemoryPlan | None = None
-    """With `--reuse-memory`, how bytes of memory were used again; null: each tensor had its own, or
-    there are several programs."""
+    """How bytes of memory were used again (`--check outputs`, `--check none`, `--reuse-memory`);
+    null: each tensor had its own, or there are several programs."""
     rounded_scales: Added[RoundedScales | None] = None
     """How scales were rounded; null: the accelerator takes any float32, or it ran a program file.
     """

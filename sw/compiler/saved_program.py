@@ -6,7 +6,7 @@ from itertools import chain, zip_longest
 from celosia.isa.encoding import Command, pack_ring, unpack_ring
 from celosia.isa.operations.loops import unroll
 from celosia.sw.compiler.compiled import CompiledGraph
-from celosia.sw.compiler.passes import Compress, Expand, Pass, Schedule
+from celosia.sw.compiler.passes import Compress, Encode, Expand, Pass, Schedule
 from celosia.sw.compiler.pipeline import Decide
 from celosia.sw.ir import program_verify
 from celosia.sw.ir.print_program import print_program
@@ -33,16 +33,21 @@ class SavedProgram:
         text = print_program((each.operator, each.op) for each in compiled.ops)
         return cls(compiled.plan, text.encode(), pack_ring(compiled.program))
 
-    def passes(self) -> tuple[Pass, ...]:
+    def passes(self, *, reuse_memory: bool = False) -> tuple[Pass, ...]:
         """What takes the places of passes, so that nothing is decided, ordered or looked for.
+
+        With `reuse_memory` tensors share bytes: other addresses than those of the commands, in
+        which repeats are looked for again.
 
         Raises `ValueError` for bytes that are no program; what is one of another graph is refused
         by the passes.
         """
         found = parse_program(self.ops.decode())
         ops = tuple(Written(op, operator) for operator, op in found)
-        commands = tuple(unpack_ring(self.ring))
-        return Decide(self.plan), _Expanded(known=ops), _Scheduled(), _Compressed(known=commands)
+        ordered = Decide(self.plan), _Expanded(known=ops), _Scheduled()
+        if reuse_memory:
+            return *ordered, Encode(reuse_memory=True)
+        return *ordered, _Compressed(known=tuple(unpack_ring(self.ring)))
 
 
 @dataclass(frozen=True, kw_only=True)

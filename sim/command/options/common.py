@@ -274,8 +274,8 @@ ReuseOption = Annotated[
     bool,
     typer.Option(
         "--reuse-memory",
-        help="Tensors take the bytes of others that nobody needs any more; what is overwritten is "
-        "not compared.",
+        help="Tensors take the bytes of others that nobody needs any more, as they do with "
+        "--check outputs or none; what is overwritten is not compared.",
         rich_help_panel=COMPUTES,
     ),
 ]

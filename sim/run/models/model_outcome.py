@@ -47,7 +47,7 @@ class ModelOutcome(Outcome):
 
     @Key
     def memory_plans(self) -> list[MemoryPlan]:
-        """With `--reuse-memory`, the memory plan of each segment."""
+        """How each segment used bytes again; none: each tensor had its own."""
         return [each.memory_plan for each in self.reports if each.memory_plan]
 
     @property

@@ -106,10 +106,10 @@ class ModelRunner:
     def _program(
         self, number: int, graph: Graph, plan: Plan | None, saved: SavedProgram | None = None
     ) -> KnownProgram:
-        """The program of a segment: what is `saved`, unless tensors share memory."""
+        """The program of a segment, what is `saved` if anything is."""
         if graph.ops not in self._programs:
             name = f"segment {number}"
-            if saved is None or self.options.compiling.reuse_memory:
+            if saved is None:
                 compiled = compile_one(graph, plan, self.options, self.tell, name)
             else:
                 compiled = self._taken_up(name, graph, saved)
@@ -117,11 +117,15 @@ class ModelRunner:
         return self._programs[graph.ops]
 
     def _taken_up(self, name: str, graph: Graph, saved: SavedProgram) -> CompiledGraph:
-        """A program that was compiled when the model was built."""
+        """A program that was compiled when the model was built.
+
+        Its tensors stand apart, and are placed anew if memory shall be shared.
+        """
         self.tell(f"reading the program of {name}", None)
+        shared = self.options.compiling.reuse_memory
         try:
-            timing = self.options.target.timing
-            return compile_graph(graph, self.config, *saved.passes(), timing=timing)
+            timing, how = self.options.target.timing, saved.passes(reuse_memory=shared)
+            return compile_graph(graph, self.config, *how, timing=timing)
         except ValueError as error:
             raise InputError(f"{self.options.workload}: program of {name}: {error}") from None
 

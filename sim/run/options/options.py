@@ -68,7 +68,8 @@ class Compiling:
     optimize: bool = False
     """Rewrite a graph before it is compiled."""
     reuse_memory: bool = False
-    """Tensors of a graph may take the bytes of others that nobody needs any more."""
+    """Tensors of a graph may take the bytes of others that nobody needs any more, even if all
+    would be compared."""
 
     def check_no_graph(self, workload: str) -> None:
         """Raise `InputError` for what only graphs have: `workload` is none."""
@@ -123,6 +124,11 @@ class RunOptions:
         if isinstance(job, ModelJob) and not given.options:
             return job.plans
         return given.of(job.graphs, *self.target.hardware)
+
+    @property
+    def reuse_memory(self) -> bool:
+        """Whether tensors may share bytes.  What is overwritten cannot be compared."""
+        return self.compiling.reuse_memory or self.watching.check != "all"
 
     def checking(self, check: Check) -> "RunOptions":
         """The same with something else compared."""

@@ -51,6 +51,20 @@ def test_what_only_graphs_have():
         Compiling(optimize=True).check_no_graph("p.cel")
 
 
+@pytest.mark.parametrize(
+    ("said", "check", "shared"),
+    [
+        (False, "all", False),
+        (False, "outputs", True),
+        (False, "none", True),
+        (True, "all", True),
+    ],
+)
+def test_memory_is_shared_where_nothing_inside_is_compared(said, check, shared):
+    options = RunOptions(workload="m", compiling=Compiling(reuse_memory=said))
+    assert options.checking(check).reuse_memory is shared
+
+
 def test_what_a_report_says_of_options():
     options = RunOptions(
         workload="m",

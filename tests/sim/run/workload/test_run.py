@@ -138,6 +138,17 @@ def test_a_graph_may_be_rewritten_and_its_memory_used_again():
     assert again.memory_plan != plain.memory_plan
 
 
+@pytest.mark.parametrize("check", ["all", "outputs", "none"])
+def test_memory_is_shared_where_nothing_inside_is_compared(check):
+    found = run_workload(changed(HEADS, check=check), opener=Opened())
+    alone = run_workload(HEADS, opener=Opened())
+    assert (found.report.memory_plan is None) == (check == "all")
+    assert found.report.right
+    assert found.result is not None
+    assert alone.result is not None
+    np.testing.assert_array_equal(found.result, alone.result)
+
+
 def test_a_program_file_brings_its_configuration(tmp_path):
     options, opened = program(tmp_path), Opened()
     report = run_workload(options, opener=opened).report
