@@ -12,7 +12,7 @@ from celosia.isa.numerics.nibbles import unpack_int4
 from celosia.isa.operations.product_nest import ProductNest
 from celosia.isa.state.state import ArchState
 
-__all__ = ["execute_nest"]
+__all__ = ["execute_nest", "is_whole"]
 
 
 def execute_nest(
@@ -24,7 +24,7 @@ def execute_nest(
     C overlap, where a tile may leave its memory, and with strides, transposed activations or
     output-stationary products.  Sums are exact before they wrap, so that both ways leave the same.
     """
-    if not (_is_plain(state) and _stands_apart(nest, state, config)):
+    if not is_whole(nest, state, config):
         return None
     rows = nest.rows
     lines = np.asarray(nest.a)[:, np.newaxis] + np.arange(rows)
@@ -35,6 +35,11 @@ def execute_nest(
     _write(nest, wrap32(product), memories)
     _keep_last_tile(nest, state, memories)
     return state.preload(nest.last_preload)
+
+
+def is_whole(nest: ProductNest, state: ArchState, config: AcceleratorConfig) -> bool:
+    """Whether `execute_nest` does all of `nest` at once; then each of its commands is legal."""
+    return _is_plain(state) and _stands_apart(nest, state, config)
 
 
 def _write(nest: ProductNest, result: Array, memories: LocalMemories) -> None:

@@ -8,8 +8,10 @@ from typing import Final
 
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 from celosia.isa.encoding import WORD_BITS, Command
-from celosia.isa.operations.loops import expand
+from celosia.isa.execution.nests import is_whole
+from celosia.isa.operations.loops import unroll
 from celosia.isa.operations.operations import Load, LoadParameters, Store
+from celosia.isa.operations.product_nest import ProductNest
 from celosia.isa.operations.semantics import step
 from celosia.isa.state.state import ArchState
 from celosia.sw.ir.graph import Graph
@@ -17,7 +19,7 @@ from celosia.sw.ir.graph import Graph
 __all__ = ["check_addresses"]
 
 _ADDRESSES: Final = 1 << WORD_BITS
-_TOUCHES: Final = (Load, LoadParameters, Store)
+_Transfer = Load | LoadParameters | Store
 """Operations that touch memory; most of a program's are products."""
 
 
@@ -37,14 +39,7 @@ def check_addresses(
         (start, start + graph.tensors[name].bytes) for name, start in addresses.items()
     )
     writable = _Spans(_written(graph, addresses))
-    state = ArchState.reset(config)
-    for number, (_, command) in enumerate(expand(program, config)):
-        done = step(command, state, config)
-        assert not done.cause, f"command {number}: {done.cause.name}"
-        state = done.state
-        operation = done.operation
-        if not isinstance(operation, _TOUCHES):
-            continue
+    for number, operation in _transfers(program, config):
         spans, what = (writable, "written") if isinstance(operation, Store) else (readable, "read")
         for start, end in _rows(operation):
             if not spans.contain(start, end):
@@ -52,7 +47,26 @@ def check_addresses(
                 raise AssertionError(f"{place} must not be {what}")
 
 
-def _rows(operation: Load | LoadParameters | Store) -> Iterator[tuple[int, int]]:
+def _transfers(
+    program: Sequence[Command], config: AcceleratorConfig
+) -> Iterator[tuple[int, _Transfer]]:
+    """What `program` moves, each with the number of its command, loops expanded."""
+    state, number = ArchState.reset(config), 0
+    for _, unit in unroll(program, config):
+        if isinstance(unit, ProductNest) and is_whole(unit, state, config):
+            state = state.preload(unit.last_preload)
+            number += len(unit)
+            continue
+        for command in (unit,) if isinstance(unit, Command) else unit.commands():
+            done = step(command, state, config)
+            assert not done.cause, f"command {number}: {done.cause.name}"
+            state = done.state
+            if isinstance(done.operation, _Transfer):
+                yield number, done.operation
+            number += 1
+
+
+def _rows(operation: _Transfer) -> Iterator[tuple[int, int]]:
     """The first address and the end of each row in memory; of rows without gaps, of all at once."""
     match operation:
         case LoadParameters():

@@ -5,7 +5,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from celosia.isa.encoding import Funct
+from celosia.isa.encoding import PRODUCTS, Funct
+from celosia.isa.operations.loops import expand
 from celosia.isa.presets import resolve_config
 from celosia.sw.compiler.passes import Compress, Encode
 from celosia.sw.compiler.pipeline import compile_graph
@@ -111,6 +112,38 @@ def test_a_command_that_is_not_legal_is_named(compiled):
     program[number] = program[number]._replace(rs2=(1 << 64) - 1)
     with pytest.raises(AssertionError, match=f"command {number}: [A-Z_]+$"):
         check_addresses(program, CONFIG, compiled.graph, compiled.addresses)
+
+
+@pytest.fixture(scope="module")
+def nested():
+    """A step of a small decoder, whose products are nests."""
+    return compile_graph(model("opt").graph([Text(5, 1)], 20), CONFIG, Compress(loops=False))
+
+
+def issued(program, index):
+    """How many commands `program` issues before its command `index`."""
+    return len([*expand(program[:index], CONFIG)])
+
+
+def test_behind_nests_of_products_commands_are_named_by_their_numbers(nested):
+    check_addresses(nested.program, CONFIG, nested.graph, nested.addresses)
+    width = nested.graph.tensors["0.key.cache"].cols
+    program, index = moved(nested, ["0.key.cache"], {Funct.MVOUT}, width)
+    number = issued(program, index)
+    assert number > index
+    with pytest.raises(AssertionError, match=f"command {number}: .* must not be written"):
+        check_addresses(program, CONFIG, nested.graph, nested.addresses)
+
+
+@pytest.mark.parametrize("field", ["a", "w"])
+def test_a_nest_that_leaves_its_memory_is_named_by_the_product_that_does(nested, field):
+    program = list(nested.program)
+    index = next(n for n, command in enumerate(program) if command.funct == Funct.PRODUCTS)
+    values = PRODUCTS.decode(program[index])
+    program[index] = PRODUCTS.encode(**values | {field: CONFIG.scratchpad_rows})
+    number = issued(program, index) + 1
+    with pytest.raises(AssertionError, match=f"command {number}: LOCAL_RANGE$"):
+        check_addresses(program, CONFIG, nested.graph, nested.addresses)
 
 
 @pytest.mark.parametrize(("last", "inside"), [(12, True), (16, False), (8, False)])
