@@ -190,8 +190,8 @@ def _compile_model(
 ) -> Path:
     often, rare = model_parts(work)
     signs = ["-include", "fast_signs.h"] if options.fast_signs else []
-    command = [*compiler.command, *_flags(compiler), *includes(verilator)]
-    command += options.compile
+    usual = [*compiler.command, *_flags(compiler), *includes(verilator)]
+    command = [*usual, *options.compile]
     runtime = _runtime_name(compiler, verilator, options)
     # What runs once, to set up a model, is most of the code: it is not worth optimizing.
     jobs = [
@@ -199,7 +199,7 @@ def _compile_model(
         [*command, *signs, "-O0", *unit(work, "rare", rare)],
     ]
     if not sound(runtime):
-        jobs.append([*command, *unit(work, "runtime", [RUNTIME])])
+        jobs.append([*usual, *options.compile_runtime, *unit(work, "runtime", [RUNTIME])])
     run_tools(jobs, work)
     objects = ["often.o", "rare.o", str(cached(runtime, lambda _: work / "runtime.o"))]
     library = work / "model.so"
@@ -237,7 +237,7 @@ def _faster(verilog: str) -> str:
 
 def _runtime_name(compiler: Compiler, verilator: Verilator, options: BuildOptions) -> str:
     """Where Verilator's own runtime is in the cache: the same for all models of a kind."""
-    source, flags = RUNTIME.read_text(), [*_flags(compiler), *options.compile]
+    source, flags = RUNTIME.read_text(), [*_flags(compiler), *options.compile_runtime]
     return f"runtime/{digest([compiler.identity, verilator.identity, *flags, source])}.o"
 
 

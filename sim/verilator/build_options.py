@@ -35,14 +35,17 @@ class BuildOptions:
 
     @property
     def compile(self) -> tuple[str, ...]:
-        """Further arguments of the compiler, for the harness and for Verilator's runtime."""
-        log = ("-DCELOSIA_LOG",) if self.log else ()
+        """Further arguments of the compiler, for the harness."""
+        return (*["-DCELOSIA_LOG"] * self.log, *self.compile_runtime)
+
+    @property
+    def compile_runtime(self) -> tuple[str, ...]:
+        """Further arguments of the compiler, for Verilator's runtime, which knows of no log."""
         if not self.wave:
-            return log
+            return ()
         sizes = {"PROBE": sizeof(Probe), "TEXT": TEXT_BYTES}
         bytes_ = [f"-DCELOSIA_{name}_BYTES={size}" for name, size in sizes.items()]
         return (
-            *log,
             "-DCELOSIA_TRACE",
             *bytes_,
             *["-DCELOSIA_TRACE_FST"] * (self.wave is Wave.FST),

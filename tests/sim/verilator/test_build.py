@@ -188,9 +188,12 @@ def test_a_model_is_built_again_only_when_something_changed(store, compilations)
         build_model(text + "\n", TINY),
         build_model(text, PRESETS["small"]),
         build_model(text, TINY, BuildOptions(fast_signs=False)),
+        build_model(text, TINY, BuildOptions(log=True)),
     }
-    assert len(others | {first}) == 4
-    assert len(compilations) == steps + 3 * 4  # The runtime is the same for all.
+    assert len(others | {first}) == 5
+    assert len(compilations) == steps + 4 * 4  # The runtime is the same for all.
+    build_model(text, TINY, BuildOptions(wave=Wave.VCD))
+    assert len(compilations) == steps + 4 * 4 + 5  # It has a tracer.
 
 
 def test_another_compiler_means_another_model(store, compilations, tmp_path, monkeypatch):

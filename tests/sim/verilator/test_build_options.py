@@ -19,6 +19,14 @@ def test_formats():
     assert not vcd.link
 
 
+def test_a_log_is_of_the_harness_alone():
+    log = BuildOptions(log=True)
+    assert log.compile == ("-DCELOSIA_LOG",)
+    assert not log.compile_runtime
+    both = BuildOptions(log=True, wave=Wave.VCD)
+    assert both.compile == ("-DCELOSIA_LOG", *both.compile_runtime)
+
+
 def test_each_choice_is_a_model_of_its_own():
     choices = (USUAL, BuildOptions(fast_signs=False), *(BuildOptions(wave=wave) for wave in Wave))
     assert len({model_key(PRESETS["tiny"], options) for options in choices}) == len(choices)
