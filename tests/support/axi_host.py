@@ -34,7 +34,7 @@ class AxiHost:
     """Reads and writes registers through flat ports ``s_axi_...`` of `top`.
 
     With `stall`, each channel pauses with that chance in a cycle, address and data of a write in
-    either order.
+    either order.  A test may change it.
     """
 
     def __init__(self, top: Any, *, stall: float = 0.0, seed: int = 0, domain: str = "port"):
@@ -42,7 +42,7 @@ class AxiHost:
         self.domain = domain
         self.tail = 0
         """Of the ring, as far as the host has filled it."""
-        self._stall, self._rng = stall, random.Random(seed)
+        self.stall, self._rng = stall, random.Random(seed)
 
     async def write_word(self, ctx, offset: int, word: int, strobe: int = 0b1111) -> int:
         """Returns the response."""
@@ -50,7 +50,7 @@ class AxiHost:
         waiting = set(payloads)
         offered: set[str] = set()
         while waiting:
-            offered |= {name for name in sorted(waiting) if self._rng.random() >= self._stall}
+            offered |= {name for name in sorted(waiting) if self._rng.random() >= self.stall}
             for name in offered:
                 self._set(ctx, name, valid=1, **payloads[name])
             sampled = [getattr(self.top, f"s_axi_{n}ready") for n in ("aw", "w")]
@@ -68,7 +68,7 @@ class AxiHost:
 
     async def read_word(self, ctx, offset: int) -> tuple[int, int]:
         """Returns the response and the word."""
-        while self._rng.random() < self._stall:
+        while self._rng.random() < self.stall:
             await ctx.tick(self.domain)
         self._set(ctx, "ar", valid=1, addr=offset)
         await ctx.tick(self.domain).until(self.top.s_axi_arready)
@@ -130,7 +130,7 @@ class AxiHost:
         signals = [getattr(self.top, f"s_axi_{channel}{name}") for name in ("valid", *names)]
         before = None
         for _ in range(1000):
-            go = self._rng.random() >= self._stall
+            go = self._rng.random() >= self.stall
             self._set(ctx, channel, ready=go)
             *_, valid = sampled = (await ctx.tick(self.domain).sample(*signals[1:], signals[0]))[2:]
             assert before is None or (valid and sampled == before), f"{channel} was changed"
