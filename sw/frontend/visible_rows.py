@@ -192,6 +192,8 @@ def _counted(
     mixed &= values.keys()
     cut = _without(graph, mixed)
     given = {name: values[name] for name in cut.inputs}
+    # Attention of an encoder whose rows only other attention reads: its own masks hide them there.
+    hidden = {name: rows for name, rows in hidden.items() if name in given}
     changes = []
     for chosen in (hidden, {name: ~rows for name, rows in hidden.items()}):
         random = np.random.default_rng(_SEED)

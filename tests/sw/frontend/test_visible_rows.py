@@ -184,6 +184,25 @@ def test_keys_of_another_sequence_hide_no_rows_of_this_one():
     assert run(attention(by_heads, False, cross=True), MASK).all()
 
 
+@pytest.mark.parametrize("encoded", [False, True])
+def test_hidden_tokens_of_an_encoder_hide_none_of_its_decoder(encoded):
+    """Whether rows of the encoder are an output, too, or only read by attention of the decoder."""
+    builder = GraphBuilder("both")
+    x, source = builder.input("x", HEADS), builder.input("source", HEADS)
+    mask = builder.input("mask", TensorType("int64", (TEXTS, TOKENS)))
+    bias, fixed = by_heads(builder, mask), {"scale": 0.5, "causal": False, "first_query": 0}
+    rows = builder.op("neg", builder.op("attention", source, source, source, bias, **fixed))
+    y = builder.op("neg", builder.op("attention", x, rows, rows, bias, **fixed))
+    graph = builder.finish({"y": y, "rows": rows} if encoded else {"y": y})
+    random = np.random.default_rng(2)
+    drawn = {name: random.standard_normal(HEADS.shape, np.float32) for name in ("x", "source")}
+    _, found = interpret_visibly(graph, {**drawn, "mask": MASK})
+    assert found["y"].visible.all()
+    if encoded:
+        shown = np.broadcast_to((MASK == 1)[:, None], HEADS.shape[:-1])
+        assert np.array_equal(found["rows"].visible, shown)
+
+
 @pytest.mark.parametrize(
     ("kind", "op"),
     [
