@@ -1,7 +1,8 @@
 """Tensors of an ONNX file to arrays: sizes are checked before a byte is read.
 
-Numbers of 16 bits become float32.  Data outside of the file are mapped into memory, from the
-model's own folder only.
+Numbers of 16 bits become float32; one that stands alone and is a number of GELU, rounded, is that
+number (1.4140625 is the root of 2): with another one, an exporter's GELU is none.  Data outside of
+the file are mapped into memory, from the model's own folder only.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,7 +15,9 @@ from onnx import TensorProto
 
 from celosia.isa.foreign_file import ForeignFileError, check_foreign
 from celosia.sw.frontend.importer.source.problems import ImportProblem
+from celosia.sw.frontend.nn.operators.neural import GELU_NUMBERS
 from celosia.sw.frontend.nn.operators.operator import Array, TensorType
+from celosia.sw.frontend.nn.operators.table import OPERATORS
 
 __all__ = ["HALVES", "element_name", "graph_dtype", "read_tensor", "stored_bytes", "tensor_type"]
 
@@ -102,7 +105,7 @@ def read_tensor(
         )
     if tensor.data_type in HALVES:
         tell(HALVES[tensor.data_type], flat.nbytes)
-        flat = _widened(flat)
+        flat = _meant(_widened(flat), HALVES[tensor.data_type])
     return flat.reshape(kind.shape)
 
 
@@ -111,6 +114,15 @@ def _widened(flat: Array) -> Array:
     if flat.dtype == np.uint16:
         return (flat.astype(np.uint32) << 16).view(np.float32)
     return flat.astype(np.float32)
+
+
+def _meant(flat: Array, kind: str) -> Array:
+    """A number of GELU where one is rounded to the type of this name, else what is given."""
+    if flat.size != 1:
+        return flat
+    exact = np.array(GELU_NUMBERS, np.float32)
+    same = OPERATORS["round_float"].compute([exact], {"to": kind}) == flat
+    return exact[same] if same.any() else flat
 
 
 def _raw(tensor: TensorProto, stored: np.dtype) -> Array:

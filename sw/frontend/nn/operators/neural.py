@@ -21,10 +21,12 @@ from celosia.sw.frontend.nn.operators.operator import (
 from celosia.sw.frontend.nn.operators.reductions import mean
 from celosia.sw.reference.encoder import erf
 
-__all__ = ["NEURAL"]
+__all__ = ["GELU_NUMBERS", "NEURAL"]
 
 _TANH_CUBE: Final = 0.044715
 """The cube's factor in GELU's approximation by tanh (Hendrycks and Gimpel)."""
+GELU_NUMBERS: Final = (np.sqrt(2.0), np.sqrt(0.5), np.sqrt(2 / np.pi), _TANH_CUBE)
+"""What GELU and its approximation are written with, beside powers of 2."""
 
 
 def _floats(types: Sequence[TensorType], _: Mapping[str, Any]) -> TensorType:
