@@ -75,52 +75,62 @@ def find_convolutions(reader: Reader) -> Iterator[Match | Refusal]:
         if groups == 1:
             yield _match(node, filters.shape)
             continue
-        beside = _beside(groups, len(filters) // groups)
-        if beside * len(filters) // groups >= _LEAST_WIDTH:
-            yield _match_groups(node, filters.shape, groups, beside)
+        parts = _parts(groups, width := len(filters) // groups)
+        if max(parts) * width >= _LEAST_WIDTH:
+            yield _match_groups(node, filters.shape, parts)
         else:
             yield Refusal("a product", node.name, f"it is a convolution of {groups} groups")
 
 
-def _beside(groups: int, width: int) -> int:
-    """How many groups of this width are put together: as many as an array is wide, if they fit."""
+def _parts(groups: int, width: int) -> tuple[int, ...]:
+    """How many groups of this width each product has: about as many as an array is wide.
+
+    All have the same number, if that makes them wide enough.
+    """
     if not 0 < width < _LEAST_WIDTH:
-        return 1
-    return max(each for each in range(1, _WIDTH // width + 1) if groups % each == 0)
+        return (1,) * groups
+    most = _WIDTH // width
+    alike = max(each for each in range(1, most + 1) if groups % each == 0)
+    if alike * width >= _LEAST_WIDTH:
+        return (alike,) * (groups // alike)
+    least, more = divmod(groups, products := -(-groups // most))
+    return (least + 1,) * more + (least,) * (products - more)
 
 
-def _together(builder: GraphBuilder, weights: str, groups: int, beside: int) -> str:
-    """Filters of groups of which so many are put together: 0 for the channels of others."""
+def _together(builder: GraphBuilder, weights: str, groups: int) -> str:
+    """Filters of groups that are put together: 0 for the channels of others."""
     count, channels, *kernel = builder.type(weights).shape
     each, ones = count // groups, (1,) * len(kernel)
-    shape = (groups // beside, beside, each, 1, channels, *kernel)
-    own = np.eye(beside, dtype=builder.type(weights).dtype)
-    mask = builder.constant(own.reshape(beside, 1, beside, 1, *ones))
+    shape = (groups, each, 1, channels, *kernel)
+    own = np.eye(groups, dtype=builder.type(weights).dtype)
+    mask = builder.constant(own.reshape(groups, 1, groups, 1, *ones))
     wide = builder.op("mul", builder.op("reshape", weights, shape=shape), mask)
-    return builder.op("reshape", wide, shape=(count, beside * channels, *kernel))
+    return builder.op("reshape", wide, shape=(count, groups * channels, *kernel))
 
 
-def _match_groups(node: Node, filters: Sequence[int], groups: int, beside: int) -> Match:
+def _match_groups(node: Node, filters: Sequence[int], parts: Sequence[int]) -> Match:
     count, channels, *kernel = filters
     batch, _, *places = node.type.shape
-    each, window = beside * count // groups, prod(kernel) * channels * beside
+    each = count // sum(parts)
 
     def build(builder: GraphBuilder, operands: Sequence[str]) -> str:
         image, weights, *bias = operands
         rows = _windows(builder, image, places, kernel, node.attributes)
-        apart = (batch, prod(places), prod(kernel), groups // beside, channels * beside)
+        apart = (batch, prod(places), prod(kernel), sum(parts) * channels)
         rows = builder.op("reshape", rows, shape=apart)
-        weights = _together(builder, weights, groups, beside) if beside > 1 else weights
-        parts = []
-        for group in range(groups // beside):
-            x = _part(builder, rows, 3, group, 1)
+        done, products = 0, []
+        for groups in parts:
+            x = _part(builder, rows, 3, done * channels, groups * channels)
+            window = prod(kernel) * groups * channels
             x = builder.op("reshape", x, shape=(batch, prod(places), window))
-            matrix = _matrix(builder, _part(builder, weights, 0, group * each, each))
-            found = builder.op("matmul", x, matrix)
+            own = _part(builder, weights, 0, done * each, groups * each)
+            own = _together(builder, own, groups) if groups > 1 else own
+            found = builder.op("matmul", x, _matrix(builder, own))
             for one in bias:
-                found = builder.op("add", found, _part(builder, one, 0, group * each, each))
-            parts.append(found)
-        return _image(builder, builder.op("concat", *parts, axis=2), places)
+                found = builder.op("add", found, _part(builder, one, 0, done * each, groups * each))
+            products.append(found)
+            done += groups
+        return _image(builder, builder.op("concat", *products, axis=2), places)
 
     probes = {0: ordinary_rows}
     return Match(what="a product", root=node.name, operands=node.inputs, build=build, probes=probes)
