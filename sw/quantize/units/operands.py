@@ -65,12 +65,24 @@ class Operands:
         return None if found is None else self._head_views(*found)
 
     def heads(self, name: str) -> list[list[View]]:
-        """A tensor (batch, heads, rows, columns) as a rectangle for each text and head."""
+        """A tensor (batch, heads, rows, columns) as a rectangle for each text and head.
+
+        Of the host's values, one in which all heads of a token are a row comes first, so that it
+        is the same one for any number of tokens.
+        """
+        *given, itself = self._candidates(name, Value(name, heads=True))
+        given.sort(key=lambda each: not self._is_by_tokens(*each))
         return next(
             views
-            for value, numbers in self._candidates(name, Value(name, heads=True))
+            for value, numbers in (*given, itself)
             if (views := self._head_views(value, numbers)) is not None
         )
+
+    def _is_by_tokens(self, value: Value, numbers: Array) -> bool:
+        if value.tensor in self._made:
+            return True
+        rows, _ = np.nonzero(np.isin(self._numbered(value), numbers[0, :, 0, 0]))
+        return len(set(rows.tolist())) == 1
 
     def _head_views(self, value: Value, numbers: Array) -> list[list[View]] | None:
         places = self._numbered(value)
@@ -119,8 +131,9 @@ class Operands:
         if source in self._made:
             values = [self._made[source]]
         else:
-            values = [Value(source, heads=True)] if kind.rank == 4 else []
-            values += [Value(source)] if kind.rank else []
+            values = [Value(source)] if kind.rank else []
+            if kind.rank == 4:
+                values += [Value(source, heads=True), Value(source, rows=True)]
         found = element_numbers(self.reader, name)
         if found is not None and found[1].ndim and found[1].size:
             yield from ((value, found[1]) for value in values)

@@ -30,6 +30,8 @@ class Value:
     tensor: str
     heads: bool = False
     """The tensor is (batch, heads, rows, columns): heads stand beside each other in a row."""
+    rows: bool = False
+    """The tensor is (batch, rows, heads, columns): heads stand beside each other as well."""
     copies: int = 1
     """For what is added to scores: so many heads have the one that is in the tensor."""
     scores: str = ""
@@ -40,10 +42,13 @@ class Value:
         """What views call it."""
         if self.scores:
             return f"{self.tensor} for the scores of {self.scores}"
-        return f"{self.tensor} by heads" if self.heads else self.tensor
+        how = " by heads" if self.heads else " by rows" if self.rows else ""
+        return f"{self.tensor}{how}"
 
     def matrix(self, array: Array) -> Array:
         """The tensor as the matrix."""
+        if self.rows:
+            return array.reshape(self.shape(TensorType.of(array)))
         if not self.heads:
             return array.reshape(-1, array.shape[-1]) if array.ndim else array.reshape(1, 1)
         batch, heads, rows, cols = _four(array.shape)
@@ -65,6 +70,9 @@ class Value:
         if self.heads:
             batch, heads, rows, cols = _four(kind.shape)
             return batch * rows, heads * self.copies * cols
+        if self.rows:
+            batch, rows, heads, cols = kind.shape
+            return batch * rows, heads * cols
         return prod(kind.shape) // cols if cols else 0, cols
 
     def whole(self, kind: TensorType) -> View:

@@ -225,6 +225,27 @@ def test_heads_that_the_host_rotates_are_written_to_caches():
     np.testing.assert_array_equal(found, integer_scorer(quantized)(text))
 
 
+@pytest.mark.parametrize("heads", [SMALL.heads, 1])
+def test_heads_that_the_host_makes_beside_each_other_are_written_to_caches(heads):
+    """As GPT-J rotates: in (1, tokens, heads, columns), for steps of one token and of several."""
+    model = EXPORTED["opt"](replace(SMALL, layers=1, heads=heads), 0)
+    given = {name for each in model.graph.node for name in each.output if each.op_type == "Reshape"}
+    turned = [
+        (place, each)
+        for place, each in enumerate(model.graph.node)
+        if each.op_type == "Transpose" and each.input[0] in given
+    ]
+    for place, each in reversed(turned):
+        made = onnx.helper.make_node("Sigmoid", each.input[:1], [f"{each.input[0]} made"])
+        each.input[0] = made.output[0]
+        model.graph.node.insert(place, made)
+    assert len(turned) == 3, "queries, keys and values"
+    quantized, (text,) = quantize_decoder(read_decoder(save(model), LENGTH), texts(4)), texts(1, 9)
+    found, segments = in_steps(quantized, text)
+    assert segments > 1
+    np.testing.assert_array_equal(found, integer_scorer(quantized)(text))
+
+
 def test_scores_that_are_capped_are_refused_by_name():
     reason = "MatMul_1 .MatMul. is no attention: its scores .* are behind a tanh"
     refused(f"layers.0/self_attn/{reason}", gemma2(SMALL, 0))

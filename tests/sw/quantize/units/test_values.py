@@ -47,6 +47,16 @@ def test_heads_stand_beside_each_other():
     assert few.shape(TensorType("float32", (5,))) == (1, 5)
 
 
+def test_heads_that_stand_beside_each_other_already():
+    value, kind = Value("x", rows=True), TensorType("int64", HEADS.shape)
+    found = value.matrix(HEADS)
+    assert value.shape(kind) == found.shape == (2 * 3, 4 * 5)
+    for batch, row, head in np.ndindex(2, 3, 4):
+        part = found[batch * 3 + row, head * 5 : head * 5 + 5]
+        np.testing.assert_array_equal(part, HEADS[batch, row, head])
+    np.testing.assert_array_equal(value.tensor_of(found, kind), HEADS)
+
+
 def test_several_heads_have_the_one_that_is_there():
     value = Value("x", heads=True, copies=2)
     found = value.matrix(HEADS[:, :1])
@@ -61,4 +71,5 @@ def test_several_heads_have_the_one_that_is_there():
 def test_what_views_call_it():
     assert Value("x").key == "x"
     assert Value("x", heads=True).key == "x by heads"
+    assert Value("x", rows=True).key == "x by rows"
     assert Value("x", heads=True, scores="a").key == "x for the scores of a"
