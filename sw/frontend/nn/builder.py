@@ -32,7 +32,7 @@ class GraphBuilder:
         self._name = name
         self._inputs: dict[str, TensorType] = {}
         self._constants: dict[str, Array] = {}
-        self._nodes: list[Node] = []
+        self._nodes: dict[str, Node] = {}
         self._types: dict[str, TensorType] = {}
         self._scalars: dict[tuple[str, bytes], str] = {}
         self._copies = Counter[str]()
@@ -47,10 +47,33 @@ class GraphBuilder:
         """The value of a tensor, if it is known."""
         return self._constants.get(name)
 
+    def never_negative(self, name: str) -> bool:
+        """Whether no element of a tensor of floats can be negative, as far as its nodes tell."""
+        known, waiting = dict[str, bool](), [name]
+        while waiting:
+            each = waiting[-1]
+            node, value = self._nodes.get(each), self._constants.get(each)
+            sign = None if node is None else OPERATORS[node.op].negative
+            operands = [] if node is None else list(filter(self._is_float, node.inputs))
+            unknown = [other for other in operands if other not in known]
+            if sign in {"any", "all"} and unknown:
+                waiting += unknown
+                continue
+            known[waiting.pop()] = (
+                sign == "never"
+                or (sign == "any" and all(known[other] for other in operands))
+                or (sign == "all" and any(known[other] for other in operands))
+                or (value is not None and bool(np.all(value >= 0)))
+            )
+        return known[name]
+
+    def _is_float(self, name: str) -> bool:
+        return self._types[name].is_float
+
     def inputs_of(self, name: str) -> list[str]:
         """The inputs that a tensor depends on."""
         needed = {name}
-        for node in reversed(self._nodes):
+        for node in reversed(self._nodes.values()):
             if node.name in needed:
                 needed.update(node.inputs)
         return [each for each in self._inputs if each in needed]
@@ -113,7 +136,7 @@ class GraphBuilder:
         small = max(_FOLDED_BYTES, sum(each.nbytes for each in known))
         if len(known) == len(operands) and result.bytes <= small:
             return self._new_constant(node.name, compute(node, known))
-        self._nodes.append(node)
+        self._nodes[node.name] = node
         self._types[node.name] = result
         return node.name
 
@@ -124,7 +147,7 @@ class GraphBuilder:
         """
         needed = {*outputs.values(), *also}
         nodes = []
-        for node in reversed(self._nodes):
+        for node in reversed(self._nodes.values()):
             if node.name in needed:
                 needed.update(node.inputs)
                 nodes.append(node)

@@ -103,7 +103,9 @@ class Quantization:
         sizes = [self.build.type(name).size for name in (scale, zero) if name is not None]
         if max(sizes) > 1:
             return
-        self._stands.setdefault(result, _Stands(real, scale, zero, self.build.type(result).dtype))
+        if result not in self._stands:
+            found = _Stands(real, scale, zero, self.build.type(result).dtype)
+            self._stands[result] = replace(found, real=self._cut_off(found))
         if self.build.value(scale) is None:
             self._scales.setdefault(scale, _Scale((scale,)))
 
@@ -211,20 +213,34 @@ class Quantization:
             return _Scale((), name)
         return self._scales.get(name)
 
+    def _cut_off(self, found: _Stands) -> str:
+        """What integers stand for that have no negative numbers: tools leave a ReLU to them."""
+        limits = self._limits(found)
+        if limits is None or limits[0] < 0 or self.build.never_negative(found.real):
+            return found.real
+        return self.build.op("relu", found.real)
+
     def _note(self, found: _Stands) -> None:
         """Widen the range of what a tensor stands for, if scale and zero point are known."""
+        limits = self._limits(found)
+        if limits is None:
+            self.leave_out(found.real)
+            return
+        (low, high), known = limits, self.ranges.get(found.real, limits)
+        self.ranges[found.real] = min(low, known[0]), max(high, known[1])
+
+    def _limits(self, found: _Stands) -> Range | None:
+        """The least and the largest number of integers whose scale and zero point are known."""
         scale = self.build.value(found.scale)
         zero = np.zeros(1) if found.zero is None else self.build.value(found.zero)
         if scale is None or zero is None:
-            self.leave_out(found.real)
-            return
+            return None
         limits = np.iinfo(found.dtype)
         low, high = (
             float((end - int(zero.reshape(()))) * float(scale.reshape(())))
             for end in (limits.min, limits.max)
         )
-        known = self.ranges.get(found.real, (low, high))
-        self.ranges[found.real] = min(low, known[0]), max(high, known[1])
+        return low, high
 
     def _zero(self, zero: str | None, found: _Stands) -> object:
         return self._key(self.build.constant(np.zeros((), found.dtype)) if zero is None else zero)

@@ -38,6 +38,7 @@ def _each(
     *,
     operands: int = 1,
     result: str | None = None,
+    negative: Literal["never", "any", "all"] | None = None,
     written: Literal["middle", "around"] | None = None,
 ) -> Operator:
     """An operator without attributes on operands of one type, which `result` has if it is None."""
@@ -54,6 +55,7 @@ def _each(
         infer=infer,
         compute=lambda values, _: compute(*values),
         reach=Reach.ELEMENT,
+        negative=negative,
         written=written,
     )
 
@@ -145,7 +147,7 @@ def _cast_run(values: Sequence[Array], attributes: Mapping[str, Any]) -> Array:
 _LOGIC: Final = (*BOOL, *INTEGERS)
 
 ELEMENTWISE: Final = (
-    _each("abs", np.abs, NUMBERS, "The absolute value of each element."),
+    _each("abs", np.abs, NUMBERS, "The absolute value of each element.", negative="never"),
     _each("cos", np.cos, FLOATS, "The cosine of each element."),
     _each(
         "erf",
@@ -154,26 +156,49 @@ ELEMENTWISE: Final = (
         "The error function, to four units of float32's last place.",
         written="middle",
     ),
-    _each("exp", np.exp, FLOATS, "The exponential of each element.", written="middle"),
+    _each(
+        "exp",
+        np.exp,
+        FLOATS,
+        "The exponential of each element.",
+        written="middle",
+        negative="never",
+    ),
     _each("floor", np.floor, FLOATS, "The next integer below each element."),
     _each("is_nan", np.isnan, FLOATS, "Whether each element is not a number.", result="bool"),
     _each("log", np.log, FLOATS, "The natural logarithm of each element."),
     _each("neg", np.negative, _SIGNED, "Each element times -1.", written="around"),
     _each("not", np.invert, _LOGIC, "The complement of each element's bits, or of a bool."),
     _each("round", np.rint, FLOATS, "The nearest integer to each element, ties to even."),
-    _each("sigmoid", sigmoid, FLOATS, "1 / (1 + exp(-a)).", written="middle"),
+    _each("sigmoid", sigmoid, FLOATS, "1 / (1 + exp(-a)).", written="middle", negative="never"),
     _each("sin", np.sin, FLOATS, "The sine of each element."),
-    _each("sqrt", np.sqrt, FLOATS, "The square root of each element."),
+    _each("sqrt", np.sqrt, FLOATS, "The square root of each element.", negative="never"),
     _each("tanh", np.tanh, FLOATS, "The hyperbolic tangent of each element.", written="middle"),
-    _pair("add", np.add, NUMBERS, "a + b; integers wrap.", written="around"),
+    _pair("add", np.add, NUMBERS, "a + b; integers wrap.", written="around", negative="any"),
     _pair("and", np.bitwise_and, _LOGIC, "a and b, bit by bit."),
-    _pair("div", _divide, NUMBERS, "a / b; integers are truncated.", written="around"),
+    _pair(
+        "div", _divide, NUMBERS, "a / b; integers are truncated.", written="around", negative="any"
+    ),
     _pair("equal", np.equal, TYPES, "Whether a = b.", result="bool"),
     _pair("less", np.less, NUMBERS, "Whether a < b.", result="bool"),
     _pair("less_equal", np.less_equal, NUMBERS, "Whether a <= b.", result="bool"),
-    _pair("max", np.maximum, NUMBERS, "The larger of a and b; NaN if one is.", written="middle"),
-    _pair("min", np.minimum, NUMBERS, "The smaller of a and b; NaN if one is.", written="middle"),
-    _pair("mul", np.multiply, NUMBERS, "a * b; integers wrap.", written="around"),
+    _pair(
+        "max",
+        np.maximum,
+        NUMBERS,
+        "The larger of a and b; NaN if one is.",
+        written="middle",
+        negative="all",
+    ),
+    _pair(
+        "min",
+        np.minimum,
+        NUMBERS,
+        "The smaller of a and b; NaN if one is.",
+        written="middle",
+        negative="any",
+    ),
+    _pair("mul", np.multiply, NUMBERS, "a * b; integers wrap.", written="around", negative="any"),
     _pair("or", np.bitwise_or, _LOGIC, "a or b, bit by bit."),
     _pair("pow", _power, NUMBERS, "a to the power of b; integers are truncated.", written="around"),
     _pair("sub", np.subtract, NUMBERS, "a - b; integers wrap.", written="around"),

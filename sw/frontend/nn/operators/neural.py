@@ -173,6 +173,7 @@ NEURAL: Final = (
         infer=_softmax,
         compute=_softmax_run,
         reach=Reach.ROW,
+        negative="never",
     ),
     Operator(
         name="layernorm",
@@ -202,6 +203,7 @@ NEURAL: Final = (
         infer=_floats,
         compute=lambda values, _: np.maximum(values[0], values[0].dtype.type(0)),
         reach=Reach.ELEMENT,
+        negative="never",
         curve=lambda _: (),
     ),
     Operator(

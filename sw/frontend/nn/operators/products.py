@@ -172,6 +172,7 @@ PRODUCTS: Final = (
         infer=_pool,
         compute=_max_pool,
         reach=Reach.SAMPLE,
+        negative="any",
     ),
     Operator(
         name="average_pool",
@@ -180,6 +181,7 @@ PRODUCTS: Final = (
         infer=_average_type,
         compute=_average_pool,
         reach=Reach.SAMPLE,
+        negative="any",
     ),
 )
 """Products, convolutions and pooling."""

@@ -48,6 +48,33 @@ def test_a_slice_that_turns_an_axis_is_kept():
     assert turned != x
 
 
+def test_what_can_be_negative():
+    """Signs follow from operators and from constants; nobody knows those of inputs."""
+    builder, x = start()
+    weak, strong = builder.like(-1, x), builder.like(1, x)
+    magnitude = builder.op("abs", x)
+    view = builder.op("transpose", magnitude, permutation=(1, 0))
+    never = (
+        magnitude,
+        strong,
+        builder.op("mul", magnitude, strong),
+        builder.op("max", x, strong),
+        builder.op("concat", view, builder.op("exp", view), axis=0),
+        builder.op("softmax", x, axis=-1),
+    )
+    may = (
+        x,
+        weak,
+        builder.op("mul", magnitude, weak),
+        builder.op("add", magnitude, x),
+        builder.op("min", x, strong),
+        builder.op("max", x, weak),
+        builder.op("neg", magnitude),
+    )
+    assert all(map(builder.never_negative, never))
+    assert not any(map(builder.never_negative, may))
+
+
 def test_dead_nodes_are_dropped_and_inputs_stay():
     builder, x = start()
     builder.input("ids", TensorType("int64", (3,)))

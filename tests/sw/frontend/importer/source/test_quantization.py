@@ -53,6 +53,49 @@ def test_integers_in_other_places_stand_for_the_floats_there():
     assert list(found.ranges.values()) == [(-5.0, 122.5)]
 
 
+SQUARE = floats(8, 8)
+
+
+def left_to_integers(producer, zero):
+    """A product, `producer`, integers without negative numbers unless `zero` is inside, a product.
+
+    ONNX Runtime's `quantize_static` deletes a ReLU in front of such integers.
+    """
+    given = {"w": SQUARE, "s": np.float32(0.05), "z": zero}
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["p"])]
+    if producer is not None:
+        nodes.append(helper.make_node(producer, ["p"], ["r"]))
+    nodes += [
+        helper.make_node("QuantizeLinear", ["r" if producer else "p", "s", "z"], ["q"]),
+        helper.make_node("Transpose", ["q"], ["turned"], perm=[1, 0]),
+        helper.make_node("DequantizeLinear", ["turned", "s", "z"], ["d"]),
+        helper.make_node("MatMul", ["d", "w"], ["y"]),
+    ]
+    constants = {name: np.asarray(value) for name, value in given.items()}
+    return model(nodes, {"x": [8, 8]}, ["y"], constants)
+
+
+@pytest.mark.parametrize("zero", [np.uint8(0), np.int8(-128)])
+def test_integers_without_negative_numbers_are_a_relu(zero):
+    graph = compared(left_to_integers(None, zero), (8, 8))
+    assert [node.op for node in graph.nodes].count("relu") == 1
+
+
+@pytest.mark.parametrize(
+    ("producer", "zero"),
+    [
+        ("Relu", np.uint8(0)),
+        ("Sigmoid", np.uint8(0)),
+        ("Softmax", np.uint8(0)),
+        ("Abs", np.uint8(0)),
+        ("Tanh", np.uint8(128)),
+    ],
+)
+def test_what_is_never_negative_gets_no_second_relu(producer, zero):
+    nodes = imported(left_to_integers(producer, zero)).graph.nodes
+    assert [node.op for node in nodes].count("relu") == (producer == "Relu")
+
+
 WEIGHTS = np.random.default_rng(0).integers(-128, 128, (8, 6), np.int8)
 FILTERS = np.random.default_rng(1).integers(0, 256, (4, 3, 3, 3), np.uint8)
 COLUMNS = np.linspace(0.01, 0.02, 6, dtype=np.float32)
