@@ -1,6 +1,6 @@
 """`celosia accuracy`: how far the catalog's models, MiniLM and curves are from float."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Annotated, Any, Final, Literal
@@ -17,6 +17,7 @@ from celosia.lab.accuracy.models import (
     model_accuracy,
     sentence_accuracy,
 )
+from celosia.lab.accuracy.operands import OperandAccuracy, operand_accuracies
 from celosia.lab.accuracy.shares import ShareAccuracy, share_accuracies
 from celosia.sim.command.options.common import JsonOption
 from celosia.sim.command.options.model import ClipOption
@@ -39,8 +40,11 @@ class Accuracies(Record):
     """The number changes when a key changes its meaning or goes; new keys may come without."""
     versions: Versions = field(default_factory=versions)
     """Versions of Python and of packages that results depend on; null: not installed."""
-    rows: Sequence[ModelAccuracy | SentenceAccuracy | CurveAccuracy | ShareAccuracy]
-    """The distance of each model, of the published MiniLM, of each curve, or of a share of int4."""
+    rows: Sequence[
+        ModelAccuracy | SentenceAccuracy | CurveAccuracy | ShareAccuracy | OperandAccuracy
+    ]
+    """The distance of each model, of the published MiniLM, of each curve, of a share of int4, or of
+    a model with operands that are rounded in another way."""
 
 
 _CURVES: Final = "curves"
@@ -65,39 +69,52 @@ def accuracy(
             "--int4-shares", help="minilm: over the share of its layers' weights that are int4."
         ),
     ] = False,
+    operands: Annotated[
+        bool,
+        typer.Option("--operands", help="With operands of more than 8 bits, by their roundings."),
+    ] = False,
     json: JsonOption = None,
 ) -> None:
     """Measure how far quantized models are from float, by the interpreter of integer graphs."""
     check_destination(json)
     exports = import_extra("celosia.lab.exports.catalog", "onnx").EXPORTS
-    for name in names or ():
+    names = names or []
+    for name in names:
         if name not in {*exports, _MINILM, _CURVES}:
             known = ", ".join((*exports, _MINILM, _CURVES))
             raise InputError(f"{name}: there is no such model; there are {known}")
-    if shares and (names != [_MINILM] or compare or clip != "error"):
+    usual = clip == "error" and not compare
+    if shares and (names != [_MINILM] or not usual or operands):
         raise InputError("--int4-shares: is of minilm alone, clipped by error")
+    if operands and ({_MINILM, _CURVES} & {*names} or not usual):
+        raise InputError("--operands: is of models of the catalog, clipped by error")
     lines: list[Any] = []
     with progress_bar() as tell:
         for name in names or exports:
-            if shares:
-                lines += share_accuracies(tell)
-                continue
-            if name == _CURVES:
-                lines += curve_accuracies()
-                continue
-            for each in CLIPS if compare else (clip,):
-                tell(f"{name}, {each}", None)
-                lines.append(_measured(name, each, tell))
+            if shares or operands:
+                lines += share_accuracies(tell) if shares else operand_accuracies(name, tell)
+            else:
+                lines += _lines(name, CLIPS if compare else (clip,), tell)
     console = table_console(json)
     for table in (
         _models([line for line in lines if isinstance(line, ModelAccuracy)]),
         _sentences([line for line in lines if isinstance(line, SentenceAccuracy)]),
         _curves([line for line in lines if isinstance(line, CurveAccuracy)]),
         _shares([line for line in lines if isinstance(line, ShareAccuracy)]),
+        _operands([line for line in lines if isinstance(line, OperandAccuracy)]),
     ):
         if table.row_count:
             console.print(table)
     write_document(json, Accuracies(rows=lines))
+
+
+def _lines(name: str, clips: Sequence[Clip], tell: Progress) -> Iterator[Any]:
+    if name == _CURVES:
+        yield from curve_accuracies()
+        return
+    for each in clips:
+        tell(f"{name}, {each}", None)
+        yield _measured(name, each, tell)
 
 
 def _measured(name: str, clip: Clip, tell: Progress) -> ModelAccuracy | SentenceAccuracy:
@@ -139,6 +156,14 @@ def _shares(lines: list[ShareAccuracy]) -> Table:
     for line in lines:
         cosines = (f"{line.mean:.5f}", f"{line.least:.5f}")
         table.add_row(f"{line.share:.1%}", line.added, str(line.products), *cosines)
+    return table
+
+
+def _operands(lines: list[OperandAccuracy]) -> Table:
+    table = _table("model", "operands of products with weights", "SQNR", "worst input")
+    for line in lines:
+        numbers = (line.sqnr_db, line.least_sqnr_db)
+        table.add_row(line.model, line.operands, *(f"{number:.1f} dB" for number in numbers))
     return table
 
 

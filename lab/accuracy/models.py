@@ -3,7 +3,7 @@
 Models are calibrated on some seeds and measured on others, at their last hidden state.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -25,21 +25,26 @@ from celosia.sw.quantize.units.find_units import find_units
 from celosia.sw.quantize.units.units import Product
 
 __all__ = [
+    "CALIBRATION",
+    "INPUTS",
     "SPREADS",
     "CurveAccuracy",
     "ModelAccuracy",
     "SentenceAccuracy",
     "curve_accuracies",
+    "hidden_model",
     "model_accuracy",
     "sentence_accuracy",
+    "small_channels",
 ]
 
 SPREADS: Final = (0.05, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0)
 """Standard deviations of what enters a curve."""
 _NUMBERS: Final = (1000, 200)
 _TOKENS: Final = 64
-_CALIBRATION: Final = range(1, 65)
-_INPUTS: Final = range(1000, 1004)
+CALIBRATION: Final = range(1, 65)
+"""Seeds of the samples of calibration."""
+INPUTS: Final = range(1000, 1004)
 """Seeds that calibration does not have."""
 _LARGE: Final = 4
 """A channel is large that is so many times the median of all."""
@@ -106,8 +111,8 @@ def curve_accuracies() -> Iterator[CurveAccuracy]:
             yield CurveAccuracy(name, spread, chosen.function + factor, decibels(real, found))
 
 
-def model_accuracy(name: str, clip: Clip, tell: Progress = silent) -> ModelAccuracy:
-    """An export of the catalog, by the interpreter of integer graphs."""
+def hidden_model(name: str) -> tuple[Model, Callable[[int], dict[str, Array]]]:
+    """An export of the catalog up to its last hidden state, and its inputs by their seed."""
     exports = import_extra("celosia.lab.exports.imported", "onnx")
     export, standard = exports.EXPORTS[name], exports.STANDARD
     recognized = exports.imported_export(name, tokens=_TOKENS).recognized
@@ -117,15 +122,20 @@ def model_accuracy(name: str, clip: Clip, tell: Progress = silent) -> ModelAccur
         drawn = export.inputs(standard, seed, tokens=_TOKENS)
         return {key: value for key, value in drawn.items() if key in graph.inputs}
 
-    samples = [inputs(seed) for seed in _CALIBRATION]
+    return Model.of(replace(recognized, graph=graph)), inputs
+
+
+def model_accuracy(name: str, clip: Clip, tell: Progress = silent) -> ModelAccuracy:
+    """An export of the catalog, by the interpreter of integer graphs."""
+    known, inputs = hidden_model(name)
+    samples = [inputs(seed) for seed in CALIBRATION]
     how = Calibrate(samples, clip, lambda what, done, total: tell(f"{name}: {what}", None))
-    known = Model.of(replace(recognized, graph=graph))
     model = follow(how, Instantiate(), model=known).quantized
     found = []
-    for seed in _INPUTS:
+    for seed in INPUTS:
         given = inputs(seed)
-        (real,) = interpret(graph, given).values()
-        small = _small_channels(real)
+        (real,) = interpret(known.recognized.graph, given).values()
+        small = small_channels(real)
         outputs = [
             next(iter(run_model(model, given, runner).outputs.values()))
             for runner in (interpreted, exact(model))
@@ -161,7 +171,7 @@ def _hidden(graph: FloatGraph) -> FloatGraph:
     return replace(graph, outputs={"last_hidden_state": head.x.tensor})
 
 
-def _small_channels(real: Array) -> Array:
+def small_channels(real: Array) -> Array:
     """Which channels are not large."""
     sizes = np.sqrt(np.square(real.reshape(-1, real.shape[-1])).mean(axis=0))
     return sizes <= _LARGE * np.median(sizes)

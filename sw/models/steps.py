@@ -125,6 +125,8 @@ class Calibrate(Step):
     per_tensor: bool = False
     """Products have one scale, and the host computes what stores do not finish."""
     weights: WeightTypes = INT8_WEIGHTS
+    wide: bool = False
+    """There are formats of operands that products may read as int16."""
 
     def make(self, model: Model) -> Formats:
         """Raises `GraphError`, a `ValueError`, for samples that do not fit."""
@@ -145,6 +147,7 @@ class Calibrate(Step):
             clip=self.clip,
             per_tensor=self.per_tensor,
             weights=weights,
+            wide=self.wide,
         )
 
 

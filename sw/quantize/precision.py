@@ -1,20 +1,48 @@
-"""Which products of a model have int4 weights: by what that costs in accuracy, and gains in cycles.
+"""Which products of a model have int4 weights, or int16 operands: by decibels and by cycles.
 
 Nothing here quantizes, runs or predicts: it is told what int4 weights of each product alone lose
-and save, and asks for what a set of them loses together.
+and save, or what an int16 operand gains and takes, and asks for what a set of them does together.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from math import inf, log10
 from typing import Final
 
-__all__ = ["Bounds", "BoundsError", "Candidate", "choose", "decibels_of", "noise_of"]
+from celosia.isa.encoding import WeightType
+
+__all__ = [
+    "Bounds",
+    "BoundsError",
+    "Candidate",
+    "Numbers",
+    "choose",
+    "choose_wide",
+    "decibels_of",
+    "noise_of",
+]
 
 _USUAL_DB: Final = 1.0
 """What may be lost where no bound is given."""
 _TRIES: Final = 8
 """Products behind the best set that are tried one by one."""
+
+
+class Numbers(Enum):
+    """What a product multiplies."""
+
+    INT8 = WeightType.INT8, False
+    """Operands and weights of eight bits."""
+    INT4 = WeightType.INT4, False
+    """Weights of four bits, operands of eight."""
+    INT16 = WeightType.INT8, True
+    """Operands of sixteen bits, weights of eight."""
+
+    def __init__(self, weights: WeightType, wide: bool) -> None:
+        self.weights = weights
+        self.wide = wide
+        """Whether its operand is int16."""
 
 
 class BoundsError(ValueError):
@@ -33,14 +61,14 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A product that may have int4 weights."""
+    """A product that may have int4 weights, or an int16 operand."""
 
     tensor: str
     """What it computes."""
     lost: float
-    """The noise that its int4 weights alone add, as a share of the signal."""
+    """The noise that these alone add, as a share of the signal; negative, if there is less."""
     saved: int
-    """The predicted cycles that they save."""
+    """The predicted cycles that they save; negative, if they take more."""
 
 
 def noise_of(db: float) -> float:
@@ -88,6 +116,45 @@ def choose(
         return found
     limit = noise_of(least) if least is not None else noise(none) * 10 ** (_USUAL_DB / 10)
     return _most(useful, limit, noise)
+
+
+def choose_wide(
+    candidates: Sequence[Candidate],
+    bounds: Bounds,
+    cycles: int,
+    noise: Callable[[frozenset[str]], float],
+) -> frozenset[str]:
+    """The tensors of the products that get int16 operands, where int8 misses a bound of accuracy.
+
+    As few as it takes, in the order of what they gain for a cycle.  `cycles` and `noise` are as
+    `choose` has them.
+
+    Raises `BoundsError` that says what is nearest if nothing is within the bounds.
+    """
+    assert bounds.least_db is not None
+    limit = noise_of(bounds.least_db)
+    order = sorted(candidates, key=lambda each: each.lost / max(-each.saved, 1))
+    found = frozenset[str]()
+    for each in order:
+        if noise(found) <= limit:
+            break
+        found |= {each.tensor}
+    if (reached := noise(found)) > limit:
+        eight = decibels_of(noise(frozenset()))
+        raise BoundsError(
+            f"--least-sqnr {bounds.least_db:g}: {decibels_of(reached):.1f} dB are reached with "
+            f"int16 operands in every product that can have them, {eight:.1f} with int8"
+        )
+    for each in reversed(order):
+        if each.tensor in found and noise(found - {each.tensor}) <= limit:
+            found -= {each.tensor}
+    taken = cycles - sum(each.saved for each in candidates if each.tensor in found)
+    if bounds.most_cycles is not None and taken > bounds.most_cycles:
+        raise BoundsError(
+            f"--most-cycles {bounds.most_cycles}: --least-sqnr {bounds.least_db:g} takes "
+            f"{taken:,} cycles, with int16 operands in {len(found)} products"
+        )
+    return found
 
 
 def _fewest(useful: Sequence[Candidate], most: int, cycles: int) -> frozenset[str]:

@@ -19,6 +19,7 @@ from celosia.sw.reference.encoder import Floats
 __all__ = [
     "CLIPS",
     "INT8_LARGEST",
+    "INT16_HEADROOM",
     "SCORES_LIMIT",
     "STORED_KEYS",
     "Clip",
@@ -59,7 +60,7 @@ _DITHER_LIMIT: Final = 10 ** (30 / 10)
 """How many times the squared error of numerators contexts have, where it is no matter: 30 dB."""
 
 _INT16_LARGEST: Final = 32767
-_HEADROOM: Final = 1.5
+INT16_HEADROOM: Final = 1.5
 """An int16 holds this many times the largest element of the calibration."""
 _CLIPS: Final = np.geomspace(1.0, 0.25, 13)
 """Fractions of the largest magnitude at which clipping is tried."""
@@ -91,7 +92,7 @@ def column_ranges(x: Floats) -> Floats:
 
 def int16_step(x: Floats) -> float:
     """The step of int16 for values like `x`, with room for larger ones."""
-    return (largest(x) * _HEADROOM or 1.0) / _INT16_LARGEST
+    return (largest(x) * INT16_HEADROOM or 1.0) / _INT16_LARGEST
 
 
 def sample_rows(x: Floats, count: int) -> Floats:

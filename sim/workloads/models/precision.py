@@ -1,6 +1,6 @@
-"""Which products of a model in a file have int4 weights: measured, predicted and chosen."""
+"""Which products of a model in a file have int4 weights, or int16 operands: measured and chosen."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
@@ -20,9 +20,21 @@ from celosia.sw.frontend.visible_rows import interpret_visibly
 from celosia.sw.quantize.graphs.formats import Formats
 from celosia.sw.quantize.graphs.quantized import QuantizedGraph, instantiate, run_model
 from celosia.sw.quantize.graphs.sketch import sketch
-from celosia.sw.quantize.precision import Bounds, BoundsError, Candidate, choose, decibels_of
+from celosia.sw.quantize.precision import (
+    Bounds,
+    BoundsError,
+    Candidate,
+    Numbers,
+    choose,
+    choose_wide,
+    decibels_of,
+    noise_of,
+)
 from celosia.sw.quantize.units.names import product_names
 from celosia.sw.quantize.units.stored import units_of
+from celosia.sw.quantize.units.units import Product, Unit
+from celosia.sw.quantize.units.values import Form
+from celosia.sw.quantize.units.wide_operands import may_be_wide
 from celosia.sw.quantize.weight_types import WEIGHT_CHOICES, WeightTypes
 
 __all__ = ["Precision", "PrecisionChoice", "ProductPrecision", "Reached", "decide", "gain_note"]
@@ -31,6 +43,9 @@ _SAMPLES: Final = 4
 """Samples of the calibration that outputs are compared on, at most."""
 _GAIN: Final = 0.02
 """The share of predicted cycles from which on a gain is worth a note."""
+
+_SAID: Final = {Numbers.INT4: "int4 weights", Numbers.INT16: "int16 operands"}
+"""What products have that do not have int8 alone."""
 
 ALL_INT4: Final = WEIGHT_CHOICES["int4-vocabulary"]
 
@@ -52,22 +67,22 @@ class Precision:
 
 @dataclass(frozen=True)
 class ProductPrecision:
-    """A product, and what int4 weights of it alone would do."""
+    """A product, and what other numbers in it alone would do: those that were tried."""
 
     name: str
     inputs: int
     outputs: int
-    kind: WeightType
+    kind: Numbers
     """What it got."""
     sqnr_db: float | None
-    """With int4 weights in this product alone; None: it was not measured."""
+    """With them in this product alone; None: it was not measured."""
     saved: int
-    """Predicted cycles that int4 weights in this product alone save."""
+    """Predicted cycles that they save in this product alone; negative: they take more."""
 
 
 @dataclass(frozen=True)
 class Reached:
-    """What a choice of weights reaches."""
+    """What a choice reaches."""
 
     sqnr_db: float
     """On calibration data: that of the output that has least."""
@@ -77,26 +92,38 @@ class Reached:
 
 @dataclass(frozen=True)
 class PrecisionChoice:
-    """The types of weights that were chosen."""
+    """What products multiply, as it was chosen."""
 
     products: tuple[ProductPrecision, ...]
     eight: Reached
-    """All weights are int8."""
+    """All operands and weights are int8."""
     chosen: Reached
     how: str
     """The option that chose."""
+    tried: Numbers = Numbers.INT4
+    """What was measured in each product alone."""
 
     @property
     def note(self) -> str:
         """What is to be said of it in one sentence."""
-        four = [each for each in self.products if each.kind is WeightType.INT4]
-        sizes = [sum(each.inputs * each.outputs for each in some) for some in (four, self.products)]
+        parts = [part for kind, what in _SAID.items() if (part := self._share(kind, what))]
         return (
-            f"{len(four)} of {len(self.products)} products have int4 weights, "
-            f"{sizes[0] / sizes[1]:.0%} of all, by {self.how}: {self.chosen.sqnr_db:.1f} dB on "
+            f"{' and '.join(parts) or self._share(Numbers.INT4, 'int4 weights', none=True)}, "
+            f"by {self.how}: {self.chosen.sqnr_db:.1f} dB on "
             f"calibration data, {self.eight.sqnr_db:.1f} with int8; {self.chosen.cycles:,} "
             f"predicted cycles, {self.eight.cycles:,} with int8"
         )
+
+    def _share(self, kind: Numbers, what: str, *, none: bool = False) -> str:
+        """How many products have such numbers; nothing, if none has and that is not asked."""
+        some = [each for each in self.products if each.kind is kind]
+        if not some and not none:
+            return ""
+        sizes = [
+            sum(each.inputs * each.outputs for each in each_of) for each_of in (some, self.products)
+        ]
+        share = f"{sizes[0] / sizes[1]:.0%} of all" + " weights" * kind.wide
+        return f"{len(some)} of {len(self.products)} products have {what}, {share}"
 
 
 def gain_note(graph: FloatGraph, precision: Precision) -> str | None:
@@ -125,7 +152,10 @@ def decide(
     precision: Precision,
     tell: Progress,
 ) -> tuple[Formats, PrecisionChoice]:
-    """Formats with the weights that are chosen, of those with int8 and with int4 weights.
+    """Formats with what is chosen, of those with int8 and with int4 weights.
+
+    Both have formats of operands that may be int16.  Where int8 misses a bound of accuracy,
+    operands become int16; else weights become int4.
 
     Raises `InputError` for names of a file, and for bounds that nothing meets.
     """
@@ -134,35 +164,42 @@ def decide(
     units = units_of(graph, eight.apart, per_tensor=eight.per_tensor)
     names = product_names(units, graph)
     packed = [name for name in names if four.integers[name].kind is WeightType.INT4]
-    cycles, saved = models.cycles(frozenset()), {}
-    for number, name in enumerate(packed):
-        tell("predicting products in int4", number / len(packed))
-        saved[name] = cycles - models.cycles(frozenset((name,)))
-    alone: dict[str, float] = {}
-    if isinstance(precision.rule, PrecisionFile):
+    wide = [name for name in may_be_wide(graph, units) if models.has_wide(units.units[name])]
+    rule, tried, alone = precision.rule, Numbers.INT4, dict[str, float]()
+    assert rule is not None
+    if not isinstance(rule, PrecisionFile) and wide and models.misses(rule):
+        tried = Numbers.INT16
+    saved = models.saved(wide if tried.wide else packed, tried, tell)
+    if isinstance(rule, PrecisionFile):
         inputs = {names[name]: len(eight.integers[name].weights) for name in names}
-        kinds = precision.rule.kinds(inputs, precision.hardware[0].dim)
-        chosen = frozenset(n for n in names if kinds[names[n]] is WeightType.INT4)
-        how = f"--precision {precision.rule.path}"
+        kinds = rule.kinds(inputs, precision.hardware[0].dim, {names[name] for name in wide})
+        chosen = Chosen(
+            frozenset(n for n in names if kinds[names[n]] is Numbers.INT4),
+            frozenset(n for n in names if kinds[names[n]].wide),
+        )
+        how = f"--precision {rule.path}"
     else:
-        for number, name in enumerate(packed):
-            tell("measuring products in int4", number / len(packed))
-            alone[name] = models.noise(frozenset((name,)))
-        least = models.noise(frozenset())
-        candidates = [Candidate(n, alone[n] - least, saved[n]) for n in packed]
+        alone = models.alone(saved, tried, tell)
         tell("choosing products", None)
-        assert precision.rule is not None
+        least = models.noise(_NOTHING)
+        candidates = [Candidate(n, alone[n] - least, saved[n]) for n in saved]
+        choosing = choose_wide if tried.wide else choose
         try:
-            chosen = choose(candidates, precision.rule, cycles, models.noise)
+            found = choosing(
+                candidates,
+                rule,
+                models.cycles(_NOTHING),
+                lambda some: models.noise(Chosen.of(some, tried)),
+            )
         except BoundsError as problem:
             raise InputError(str(problem)) from None
-        how = "--precision auto"
+        chosen, how = Chosen.of(found, tried), "--precision auto"
     products = tuple(
         ProductPrecision(
             names[name],
             inputs=eight.integers[name].weights.shape[0],
             outputs=eight.integers[name].weights.shape[1],
-            kind=WeightType.INT4 if name in chosen else WeightType.INT8,
+            kind=chosen.kind(name),
             sqnr_db=decibels_of(alone[name]) if name in alone else None,
             saved=saved.get(name, 0),
         )
@@ -170,15 +207,40 @@ def decide(
     )
     choice = PrecisionChoice(
         products=products,
-        eight=models.reached(frozenset()),
+        eight=models.reached(_NOTHING),
         chosen=models.reached(chosen),
         how=how,
+        tried=tried,
     )
     return models.formats(chosen), choice
 
 
+@dataclass(frozen=True)
+class Chosen:
+    """Products that do not multiply int8 alone, by the tensors that they compute."""
+
+    packed: frozenset[str] = frozenset()
+    """The products with int4 weights."""
+    wide: frozenset[str] = frozenset()
+    """The products with int16 operands."""
+
+    @classmethod
+    def of(cls, names: frozenset[str], kind: Numbers) -> "Chosen":
+        """Products that all multiply the same."""
+        return cls(wide=names) if kind.wide else cls(names)
+
+    def kind(self, name: str) -> Numbers:
+        """What a product multiplies."""
+        if name in self.wide:
+            return Numbers.INT16
+        return Numbers.INT4 if name in self.packed else Numbers.INT8
+
+
+_NOTHING: Final = Chosen()
+
+
 class _Models:
-    """The models with int4 weights in some products, by the tensors that these compute."""
+    """The models in which some products do not multiply int8 alone."""
 
     def __init__(
         self,
@@ -194,28 +256,55 @@ class _Models:
         self.noise = cache(self._noise)
         self.cycles = cache(self._cycles)
 
-    def formats(self, packed: frozenset[str]) -> Formats:
-        """Formats with int4 weights in these products."""
+    def has_wide(self, unit: Unit) -> bool:
+        """Whether a product's operand was calibrated as int16."""
+        assert isinstance(unit, Product)
+        return Form(unit.x.tensor, "wide") in self.eight.forms
+
+    def misses(self, bounds: Bounds) -> bool:
+        """Whether int8 alone is not as accurate as it has to be."""
+        least = bounds.least_db
+        return least is not None and self.noise(_NOTHING) > noise_of(least)
+
+    def saved(self, names: Sequence[str], kind: Numbers, tell: Progress) -> dict[str, int]:
+        """The predicted cycles that such numbers in each product alone save."""
+        found = {}
+        for number, name in enumerate(names):
+            tell(f"predicting products in {kind.name.lower()}", number / len(names))
+            alone = self.cycles(Chosen.of(frozenset((name,)), kind))
+            found[name] = self.cycles(_NOTHING) - alone
+        return found
+
+    def alone(self, names: Collection[str], kind: Numbers, tell: Progress) -> dict[str, float]:
+        """The noise with such numbers in each product alone."""
+        found = {}
+        for number, name in enumerate(names):
+            tell(f"measuring products in {kind.name.lower()}", number / len(names))
+            found[name] = self.noise(Chosen.of(frozenset((name,)), kind))
+        return found
+
+    def formats(self, chosen: Chosen) -> Formats:
+        """Formats with what is chosen."""
         integers = {
-            name: self.four.integers[name] if name in packed else each
+            name: self.four.integers[name] if name in chosen.packed else each
             for name, each in self.eight.integers.items()
         }
-        return replace(self.eight, integers=integers)
+        return replace(self.eight, integers=integers, int16_operands=chosen.wide)
 
-    def reached(self, packed: frozenset[str]) -> Reached:
-        """What int4 weights in these products reach."""
-        return Reached(decibels_of(self.noise(packed)), self.cycles(packed))
+    def reached(self, chosen: Chosen) -> Reached:
+        """What a choice reaches."""
+        return Reached(decibels_of(self.noise(chosen)), self.cycles(chosen))
 
-    def _model(self, packed: frozenset[str]) -> QuantizedGraph:
-        return instantiate(self.graph, self.formats(packed))
+    def _model(self, chosen: Chosen) -> QuantizedGraph:
+        return instantiate(self.graph, self.formats(chosen))
 
-    def _cycles(self, packed: frozenset[str]) -> int:
+    def _cycles(self, chosen: Chosen) -> int:
         """Predicted cycles of all segments."""
-        return sum(self.costs.integer(each.graph) for each in self._model(packed).segments)
+        return sum(self.costs.integer(each.graph) for each in self._model(chosen).segments)
 
-    def _noise(self, packed: frozenset[str]) -> float:
+    def _noise(self, chosen: Chosen) -> float:
         """The noise of the worst output, as a share of its signal, rows of padding left out."""
-        model, sums = self._model(packed), dict[str, np.ndarray]()
+        model, sums = self._model(chosen), dict[str, np.ndarray]()
         for sample, (real, rows) in zip(self.samples, self.real, strict=True):
             found = run_model(model, sample, count=False).outputs
             for name, value in real.items():

@@ -1,33 +1,36 @@
-"""The file of `--precision`: which products of a model have which weights."""
+"""The file of `--precision`: which products of a model have which weights and operands."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 
 from celosia.isa.config import did_you_mean
-from celosia.isa.encoding import WeightType
 from celosia.isa.foreign_file import MIB, ForeignFileError, parse_toml, read_text
 from celosia.sim.support.problems import InputError
+from celosia.sw.quantize.precision import Numbers
 
 __all__ = ["PrecisionFile", "read_precision"]
 
-_KINDS: Final = {kind.name.lower(): kind for kind in WeightType}
+_KINDS: Final = {kind.name.lower(): kind for kind in Numbers}
 
 
 @dataclass(frozen=True)
 class PrecisionFile:
-    """Names of products, or patterns of a shell, by the type of their weights; others have int8."""
+    """Names of products, or patterns of a shell, by what they multiply; others have int8."""
 
     path: Path
     names: Mapping[str, tuple[str, ...]]
 
-    def kinds(self, inputs: Mapping[str, int], lines: int) -> dict[str, WeightType]:
-        """The type of each product, by its name; `inputs` has how many each product has.
+    def kinds(
+        self, inputs: Mapping[str, int], lines: int, wide: Collection[str]
+    ) -> dict[str, Numbers]:
+        """What each product multiplies, by its name; `inputs` has how many each product has.
 
-        Raises `InputError` for what names no product, for a product that is named twice, and for
-        one in int4 whose inputs are no multiple of `lines`, those of a tile.
+        Raises `InputError` for what names no product, for a product that is named twice, for one
+        in int4 whose inputs are no multiple of `lines`, those of a tile, and for one in int16 that
+        is none of those that may be `wide`.
         """
         found: dict[str, tuple[str, str]] = {}
         for kind, patterns in self.names.items():
@@ -42,13 +45,19 @@ class PrecisionFile:
                         raise InputError(f"{self.path}: {name} is named twice: by {both}")
                     found[name] = kind, pattern
         for name, (kind, _) in found.items():
-            if _KINDS[kind] is not WeightType.INT8 and inputs[name] % lines:
+            if _KINDS[kind].wide and name not in wide:
+                raise InputError(
+                    f"{self.path}: {kind}: {name} cannot read int16: products can whose results "
+                    "are int16, or what attention reads, and whose operands are a norm's, a "
+                    "gate's, or attention's"
+                )
+            if _KINDS[kind] is Numbers.INT4 and inputs[name] % lines:
                 raise InputError(
                     f"{self.path}: {kind}: {name} has {inputs[name]} inputs, which are no multiple "
                     f"of {lines}, the lines of a tile of {kind}"
                 )
         named = {name: _KINDS[kind] for name, (kind, _) in found.items()}
-        return {name: named.get(name, WeightType.INT8) for name in inputs}
+        return {name: named.get(name, Numbers.INT8) for name in inputs}
 
 
 def read_precision(path: Path) -> PrecisionFile:

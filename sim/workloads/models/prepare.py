@@ -217,7 +217,8 @@ class _Source:
             if precision is not None and (note := gain_note(model.recognized.graph, precision)):
                 self.notes += (note,)
             return how.make(model), None
-        eight, four = how.make_each(model, (INT8_WEIGHTS, precision.weights))
+        both = INT8_WEIGHTS, precision.weights
+        eight, four = replace(how, wide=True).make_each(model, both)
         graph = model.recognized.graph
         formats, choice = decide(graph, (eight, four), samples, precision, self.tell)
         self.notes += (choice.note, *(each for each in four.notes if each not in eight.notes))

@@ -67,8 +67,12 @@ def calibrate_each(
     clip: Clip = "error",
     per_tensor: bool = False,
     weights: Sequence[WeightTypes],
+    wide: bool = False,
 ) -> tuple[Formats, ...]:
-    """`calibrate` for each of some types of weights, between which only products differ."""
+    """`calibrate` for each of some types of weights, between which only products differ.
+
+    With `wide`, there are also formats of operands that products may read as int16.
+    """
     expect(bool(samples), "there is no sample to calibrate on")
     models: dict[frozenset[tuple[str, TensorType]], _Model] = {}
     pairs = []
@@ -93,6 +97,7 @@ def calibrate_each(
         tuple(_notes(seen)),
         per_tensor=per_tensor,
         weights=weights,
+        wide=wide,
     )
 
 

@@ -16,6 +16,7 @@ from celosia.isa.functions.table import ACTIVATIONS
 from celosia.isa.numerics.integers import INT16_MAX
 from celosia.isa.numerics.normalization import EPSILON_BITS
 from celosia.sw.quantize.curves import center, choose_curve
+from celosia.sw.quantize.graphs.emit_products import wide_forms
 from celosia.sw.quantize.graphs.formats import Format, Formats
 from celosia.sw.quantize.graphs.heads import HeadSteps
 from celosia.sw.quantize.graphs.observe import Observed
@@ -95,8 +96,12 @@ def choose_each(
     *,
     per_tensor: bool = False,
     weights: Sequence[WeightTypes],
+    wide: bool = False,
 ) -> tuple[Formats, ...]:
-    """`choose_formats` for each of some types of weights, between which only products differ."""
+    """`choose_formats` for each of some types of weights, between which only products differ.
+
+    With `wide`, there are also formats of operands that products may read as int16.
+    """
     apart = _Chooser(segments, seen, clip, per_tensor=per_tensor).apart()
     if apart:
         units = find_units(segments.graph, apart)
@@ -107,6 +112,8 @@ def choose_each(
     for number, form in enumerate(forms):
         chooser.choose(form)
         progress(number + 1, total)
+    if wide:
+        chooser.forms |= wide_forms(segments, chooser.forms, seen.tops)
     stored = frozenset(name for name, scores in seen.scores.items() if scores.may_wait)
     dithered = frozenset(name for name, scores in seen.scores.items() if scores.gains_by_dither)
     found, done = [], len(forms)

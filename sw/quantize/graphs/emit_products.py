@@ -1,6 +1,13 @@
-"""Products, what finishes them, and functions of what the user gives, in integers."""
+"""Products, what finishes them, and functions of what the user gives, in integers.
 
-from collections.abc import Callable
+An operand that is int16, x, is ``256 high + low``, both int8 (a low half of 128 becomes 127), and a
+product of both has one load of its weights.  Combinations of int16 take x apart, four for an
+operand, and put the sums together, one or two for a product: ``Subtract`` adds with a negative
+scale, ``multiply`` by ones makes int8.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from math import ceil, log2
 from typing import Final
 
 import numpy as np
@@ -8,19 +15,48 @@ from numpy.typing import NDArray
 
 from celosia.isa.functions.table import ACTIVATIONS
 from celosia.isa.numerics import EXPONENT_FRACTION_BITS
-from celosia.sw.ir.graph import Activation, AddResidual, Finish, Requantize, Softmax, Sums, View
+from celosia.isa.numerics.integers import INT16_MAX
+from celosia.sw.frontend.nn.operators.operator import expect
+from celosia.sw.ir.graph import (
+    Activation,
+    AddResidual,
+    Combine,
+    Finish,
+    Requantize,
+    Softmax,
+    Subtract,
+    Sums,
+    Tensor,
+    View,
+)
 from celosia.sw.quantize.graphs.formats import Format
-from celosia.sw.quantize.graphs.places import Emit, Places
+from celosia.sw.quantize.graphs.places import Emit, Places, only
 from celosia.sw.quantize.linear import IntegerLinear
+from celosia.sw.quantize.ranges import INT16_HEADROOM
 from celosia.sw.quantize.units.homes import Home
+from celosia.sw.quantize.units.segments import Segments
 from celosia.sw.quantize.units.units import Finishing, Function, Product
 from celosia.sw.quantize.units.values import Form
+from celosia.sw.quantize.units.wide_operands import may_be_wide
+from celosia.sw.reference.encoder import Floats
 
-__all__ = ["EMIT"]
+__all__ = ["EMIT", "WIDE_LARGEST", "wide_forms"]
+
+_RADIX: Final = 256
+"""What the high half counts."""
+WIDE_LARGEST: Final = 127 * _RADIX + 127
+"""The largest int16 whose halves are int8."""
+_LOW_DEVIATION: Final = _RADIX / 12**0.5
+"""The standard deviation of low halves: they are any number."""
+_DEVIATIONS: Final = 6
+"""So many deviations of the sums of low halves are below the end of int16."""
 
 
 def _product(at: Places, name: str, unit: Product) -> None:
     """Add a product in the roles that it has; what is read in several is computed as sums."""
+    if unit.wide:
+        _wide_product(at, name, unit)
+        return
     roles = at.segments.made[unit.value.tensor]
     if roles == ("heads",) and unit.value.key in at.appended:
         _to_heads(at, name, unit)
@@ -46,6 +82,9 @@ def _product(at: Places, name: str, unit: Product) -> None:
 
 def _finishing(at: Places, name: str, unit: Finishing) -> None:
     """Add what finishes a product: with it, if it is `fused`, else from its sums."""
+    if unit.product.wide:
+        _wide_residual(at, name, unit)
+        return
     for role in at.segments.made[unit.value.tensor]:
         out = at.out(unit.value, role)
         form = Form(unit.value.key, role)
@@ -156,6 +195,144 @@ def _curve(
         curve.unit / computed.alpha / found.step,
         found.zero_point,
     )
+
+
+# Operands of int16.
+
+
+def wide_forms(
+    segments: Segments, forms: Mapping[Form, Format], tops: Callable[[str], Floats]
+) -> dict[Form, Format]:
+    """Formats of int16 in which products may read what has `forms` of int8: many steps for one.
+
+    `tops` are the largest magnitudes that calibration has seen in each column of a value: none is
+    clipped.
+    """
+    found: dict[Form, Format] = {}
+    for name in may_be_wide(segments.graph, segments.units):
+        unit = segments.units.units[name]
+        assert isinstance(unit, Product)
+        small, wide = Form(unit.x.tensor, "small"), Form(unit.x.tensor, "wide")
+        if forms[small].type == "int8":
+            steps = forms[small].steps
+            reach = float((tops(small.key) / steps).max()) or 1.0
+            found[wide] = Format("int16", steps * (reach * INT16_HEADROOM / WIDE_LARGEST))
+    return found
+
+
+def _wide_product(at: Places, name: str, unit: Product) -> None:
+    """Add a product whose results are int16, or int8 that attention reads."""
+    (role,) = at.segments.made[unit.value.tensor]
+    steps = at.format(Form(unit.value.key, role)).steps
+    if role == "wide":
+        out = at.out(unit.value, role)
+        halves, parts = _sums(at, name, unit, at.formats.integers[unit.value.tensor], steps)
+        _together(at, name, out, halves, parts)
+        return
+    homes = _homes(at, unit)
+    for number, home in enumerate(homes):
+        part = f"{name}.{number}" if len(homes) > 1 else name
+        integer = at.formats.integers[unit.value.tensor].part(home.columns)
+        fine = steps[home.columns] / _RADIX
+        halves, parts = _sums(at, part, unit, integer, fine)
+        whole = _scratch(at, f"{part}.whole", *home.view.shape)
+        _together(at, part, whole, halves, parts)
+        _narrow(at, f"{part}.narrow", home.view, whole, 1 / _RADIX)
+
+
+def _wide_residual(at: Places, name: str, unit: Finishing) -> None:
+    """Add a product with a residual."""
+    assert unit.residual is not None
+    (role,) = at.segments.made[unit.value.tensor]
+    found, out = at.format(Form(unit.value.key, role)), at.out(unit.value, role)
+    other = at.format(Form(unit.residual.tensor, "wide")).step / found.step
+    integer = at.formats.integers[unit.product.value.tensor]
+    halves, parts = _sums(at, name, unit.product, integer, found.steps)
+    low = _scratch(at, f"{name}.low", *out.shape)
+    residual = at.read(unit.residual, "wide")
+    _subtract(at, f"{name}.below", low, (halves[1], parts / _RADIX), (residual, -other))
+    _subtract(at, f"{name}.together", out, (halves[0], parts), (low, -1.0))
+
+
+def _homes(at: Places, unit: Product) -> Sequence[Home]:
+    if unit.value.key not in at.appended:
+        out = at.out(unit.value, "heads")
+        return [Home(np.arange(out.cols), out)]
+    homes = at.homes_of(unit.value)
+    plain = not any(home.copies for home in homes)
+    expect(plain, f"{unit.value.tensor}: reads int16, but is appended to several caches")
+    return homes
+
+
+def _sums(
+    at: Places, name: str, unit: Product, integer: IntegerLinear, steps: NDArray[np.float64]
+) -> tuple[tuple[View, View], float]:
+    """The products of both halves as int16, and how many of `steps` 1 of the high one is."""
+    x = at.read(unit.x, "wide")
+    small = at.formats.forms[Form(unit.x.tensor, "small")].steps
+    ratio = only(at.steps(unit.x, "wide") / small[unit.x.col : unit.x.col + unit.x.cols])
+    factors = _RADIX * ratio * integer.steps / steps
+    norms = np.sqrt(np.square(integer.weights.astype(np.float64)).sum(axis=0))
+    reach = float((factors * norms).max()) * _LOW_DEVIATION * _DEVIATIONS / INT16_MAX
+    parts = 2.0 ** max(ceil(log2(reach)) if reach > 0 else 0, 1)
+    out = _scratch(at, f"{name}.products", 2 * x.rows, len(integer.bias))
+    # Rows of both halves have the same addend: together they count it 257 times.
+    bias = np.rint(integer.bias / (ratio * (_RADIX + 1))).astype(np.int32)
+    at.builder.matmul(
+        f"{name}.product",
+        out,
+        _halves(at, unit.x, x),
+        at.builder.constant(f"{name}.weights", integer.weights, integer.kind),
+        Requantize(at.scale(f"{name}.scale", factors / parts)),
+        bias=at.builder.constant(f"{name}.bias", bias[np.newaxis]) if bias.any() else None,
+    )
+    return _two(out), parts
+
+
+def _halves(at: Places, view: View, x: View) -> View:
+    """The halves of an operand: high ones of all rows, then low ones."""
+    if view in at.halves:
+        return at.halves[view]
+    place = f"{view.row}.{view.col}"
+    unit = at.names[view.tensor]
+    whole = at.builder.tensor(Tensor(f"{unit}.halves.{place}", "int8", 2 * x.rows, x.cols))
+    high, low = _two(whole)
+    count = _scratch(at, f"{unit}.count.{place}", *x.shape)
+    rest = _scratch(at, f"{unit}.rest.{place}", *x.shape)
+    _narrow(at, f"{unit}.high.{place}", high, x, 1 / _RADIX)
+    _narrow(at, f"{unit}.counted.{place}", count, x, 1 / _RADIX)
+    _subtract(at, f"{unit}.left.{place}", rest, (x, 1.0), (count, float(_RADIX)))
+    _narrow(at, f"{unit}.low.{place}", low, rest, 1.0)
+    at.halves[view] = whole
+    return whole
+
+
+def _two(view: View) -> tuple[View, View]:
+    rows = view.rows // 2
+    return view.part(rows=rows), view.part(row=rows, rows=rows)
+
+
+def _scratch(at: Places, name: str, rows: int, cols: int) -> View:
+    return at.builder.tensor(Tensor(name, "int16", rows, cols))
+
+
+def _together(at: Places, name: str, out: View, halves: tuple[View, View], parts: float) -> None:
+    high, low = halves
+    _subtract(at, f"{name}.together", out, (high, parts), (low, -parts / _RADIX))
+
+
+def _subtract(
+    at: Places, name: str, out: View, first: tuple[View, float], second: tuple[View, float]
+) -> None:
+    (a, scale), (b, other) = first, second
+    at.builder.combine(Subtract(name=name, out=out, a=a, b=b, scale=scale, residual_scale=other))
+
+
+def _narrow(at: Places, name: str, out: View, source: View, scale: float) -> None:
+    """Add a scaling of int16."""
+    ones = np.ones(source.shape, np.int16)
+    b = at.builder.constant(f"ones.{source.rows}.{source.cols}", ones)
+    at.builder.combine(Combine(name=name, function="multiply", out=out, a=source, b=b, scale=scale))
 
 
 EMIT: Final[Emit] = {Product: _product, Finishing: _finishing, Function: _function}

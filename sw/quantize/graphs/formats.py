@@ -82,6 +82,8 @@ class Formats:
     a program repeats what one head does.  Otherwise each has its own."""
     per_tensor: bool = False
     """Weights, and what products read, have one step: stores finish them (`units_of`)."""
+    int16_operands: frozenset[str] = frozenset()
+    """The tensors of products that read int16; of these, `integers` are in steps of `small`."""
     dithered: frozenset[str] = frozenset()
     """The tensors of attention whose numerators are dithered: in rows of any length, so that they
     do not depend on how many keys a program has room for."""

@@ -57,6 +57,8 @@ class Places:
         self.keys: dict[str, Keys] = {}
         self.operators: dict[str, str] = {}
         self.gelus: dict[str, float] = {}
+        self.halves: dict[View, View] = {}
+        """The bytes of what products read as int16."""
         self.given: list[GivenRows] = []
         self.caches: dict[str, str] = {}
         self.inputs: dict[str, Form] = {}

@@ -44,7 +44,7 @@ SegmentRunner = Callable[[int, Graph, Mapping[str, Array]], Mapping[str, Array]]
 
 _ADDS: Final = ("add", "where")
 """Operators whose operands hide keys as their results do."""
-_UNCOUNTED: Final = ("numerators", "sums")
+_UNCOUNTED: Final = ("numerators", "sums", "halves")
 """Tensors whose largest number is ordinary."""
 
 
@@ -111,7 +111,9 @@ def instantiate(
     Raises `GraphError` for a graph that `formats` are not of, and for a norm whose factors do not
     fit their integers.
     """
-    units = units_of(graph, formats.apart, per_tensor=formats.per_tensor)
+    units = units_of(
+        graph, formats.apart, per_tensor=formats.per_tensor, wide=formats.int16_operands
+    )
     segments = plan_segments(graph, units, formats.sums)
     try:
         emitted, forms = emit_segments(segments, formats, named=named, moving=moving)

@@ -5,9 +5,11 @@ from dataclasses import replace
 from typing import Final
 
 from celosia.sw.frontend.nn.graph import FloatGraph
+from celosia.sw.frontend.nn.operators.operator import expect
 from celosia.sw.quantize.units.find_units import find_units
 from celosia.sw.quantize.units.segments import plan_segments
 from celosia.sw.quantize.units.units import Finishing, Join, Product, Units
+from celosia.sw.quantize.units.wide_operands import widened
 
 __all__ = ["units_of"]
 
@@ -16,15 +18,24 @@ _READ: Final = "the host reads it, and has its sums"
 
 
 def units_of(
-    graph: FloatGraph, apart: Collection[str] = frozenset(), *, per_tensor: bool = False
+    graph: FloatGraph,
+    apart: Collection[str] = frozenset(),
+    *,
+    per_tensor: bool = False,
+    wide: Collection[str] = frozenset(),
 ) -> Units:
     """The units of a graph behind `recognize`: all, or `per_tensor` those that stores finish.
 
-    The host puts the tensors in `apart` together.
+    The host puts the tensors in `apart` together; the products in `wide` read int16.
 
     A ReLU that the host reads is the host's: it reads sums, and loses nothing of them.
+
+    Raises `GraphError` that names a product which cannot read int16.
     """
     units = find_units(graph, apart)
+    if wide:
+        expect(not per_tensor, "products with one scale do not read int16")
+        return widened(units, wide, graph)
     if not per_tensor:
         return units
     units = _some(units, {name for name, unit in units.units.items() if _is_stored(unit)}, _MORE)

@@ -65,12 +65,14 @@ class Product(AnyUnit):
     x: View
     linear: Linear
     nodes: tuple[str, ...]
+    wide: bool = False
+    """Its operand is int16, which it multiplies as two bytes."""
     ABLE = frozenset(("wide", "small", "heads", "sums"))
     JOINED = frozenset(("wide", "small"))
 
     def reads(self) -> Iterator[Form]:
         """Its operand."""
-        yield Form(self.x.tensor, "small")
+        yield Form(self.x.tensor, "wide" if self.wide else "small")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

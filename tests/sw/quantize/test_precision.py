@@ -10,6 +10,7 @@ from celosia.sw.quantize.precision import (
     BoundsError,
     Candidate,
     choose,
+    choose_wide,
     decibels_of,
     noise_of,
 )
@@ -85,3 +86,40 @@ def test_what_no_choice_reaches_says_what_is_nearest():
 def test_without_bounds_a_decibel_may_be_lost():
     assert chosen() == "d"
     assert decibels_of(noise(frozenset("d"))) > 29 > decibels_of(noise(frozenset("a")))
+
+
+WIDE = [  # Per cycle: b, a, e, c.
+    Candidate("a", -4e-4, -100),
+    Candidate("b", -3e-4, -30),
+    Candidate("c", -1e-4, -200),
+    Candidate("d", 0.0, -1),
+    Candidate("e", -1e-5, -5),
+]
+LESS = {each.tensor: each.lost for each in WIDE}
+
+
+def less(wide: frozenset[str]) -> float:
+    """Gains that add up."""
+    return EIGHT + sum(LESS[name] for name in wide)
+
+
+def widened(least: float, most: int | None = None) -> str:
+    return "".join(sorted(choose_wide(WIDE, Bounds(least, most), 1000, less)))
+
+
+def test_operands_become_int16_in_the_order_of_what_they_gain_for_a_cycle():
+    assert widened(30) == ""
+    assert widened(31) == "b"
+    assert widened(33) == "ab"
+    assert widened(37) == "abce"
+    assert widened(36) == "abc", "what turns out to be needless is left out"
+
+
+def test_int16_within_both_bounds_or_what_is_nearest():
+    assert widened(33, most=1130) == "ab"
+    message = r"^--most-cycles 1129: --least-sqnr 33 takes 1,130 cycles, .* in 2 products$"
+    with pytest.raises(BoundsError, match=message):
+        widened(33, most=1129)
+    message = r"^--least-sqnr 40: 37.2 dB are reached with int16 .* have them, 30.0 with int8$"
+    with pytest.raises(BoundsError, match=message):
+        widened(40)

@@ -51,6 +51,7 @@ def formats_document(formats: Formats, saved: SavedFile) -> dict[str, Any]:
         "sums": sorted(formats.sums),
         "apart": sorted(formats.apart),
         "dithered": sorted(formats.dithered),
+        "int16_operands": sorted(formats.int16_operands),
         "alike_heads": formats.alike_heads,
         "per_tensor": formats.per_tensor,
     }
@@ -78,6 +79,7 @@ def read_formats(found: Mapping[str, Any], saved: SavedFile) -> Formats:
         sums=frozenset(found["sums"]),
         apart=frozenset(found.get("apart", ())),
         dithered=frozenset(found.get("dithered", ())),
+        int16_operands=frozenset(found.get("int16_operands", ())),
         alike_heads=found["alike_heads"] is True,
         per_tensor=found.get("per_tensor") is True,
     )

@@ -1,0 +1,66 @@
+"""Products that read int16: which may, and the units of a graph in which some do."""
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from typing import Final
+
+from celosia.sw.frontend.nn.graph import FloatGraph
+from celosia.sw.frontend.nn.operators.operator import expect
+from celosia.sw.quantize.units.joins import joined_forms
+from celosia.sw.quantize.units.segments import Segments, plan_segments
+from celosia.sw.quantize.units.units import Attention, Finishing, Product, Unit, Units
+from celosia.sw.quantize.units.values import Form, Role
+
+__all__ = ["may_be_wide", "widened"]
+
+_ENDS: Final[tuple[tuple[Role, ...], ...]] = (("wide",), ("heads",))
+"""The forms that such products make, if no finish reads them."""
+
+
+def widened(units: Units, names: Collection[str], graph: FloatGraph) -> Units:
+    """The units of `graph` with products that read int16, by the tensors that they compute.
+
+    Raises `GraphError` that names one which cannot.
+    """
+    able = may_be_wide(graph, units)
+    for name in names:
+        expect(name in able, f"{name}: cannot read int16")
+
+    def wide(unit: Product) -> Product:
+        return replace(unit, wide=unit.value.tensor in names)
+
+    def changed(unit: Unit) -> Unit:
+        if isinstance(unit, Finishing):
+            return replace(unit, product=wide(unit.product))
+        return wide(unit) if isinstance(unit, Product) else unit
+
+    return replace(units, units={name: changed(unit) for name, unit in units.units.items()})
+
+
+def may_be_wide(graph: FloatGraph, units: Units) -> tuple[str, ...]:
+    """The products that may read int16, by the tensors that they compute.
+
+    Their results are int16, alone or with a residual, or only what attention reads; nobody reads
+    their sums.  What they read is a whole value that its unit can make as int16, and that nobody
+    else reads as int16.
+    """
+    return tuple(_may(plan_segments(graph, units)))
+
+
+def _may(segments: Segments) -> Iterator[str]:
+    joined, units = joined_forms(segments), segments.units.units
+    onto = {u.product.value.tensor for u in segments.units.of(Finishing) if u.residual is not None}
+    for unit in segments.units.of(Product):
+        name, key = unit.value.tensor, unit.x.tensor
+        ends = name in onto if name in segments.fused else segments.made[name] in _ENDS
+        small, wide = Form(key, "small"), Form(key, "wide")
+        if not ends or small in joined or small in segments.converted or segments.users(wide):
+            continue
+        # Attention makes one form: other readers would have the host convert it.
+        source = units.get(segments.units.values[key].tensor)
+        if isinstance(source, Attention) and len(segments.users(small)) > 1:
+            continue
+        if source is None or source.value.tensor in segments.host_reads:
+            continue
+        if source.makes({"wide"}) == {"wide"}:
+            yield name
