@@ -5,7 +5,7 @@ import importlib.util
 import json
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,14 +33,19 @@ def job_of(
     *,
     budget: int = 10**6,
     repeat: int = 1,
+    watch: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
-    """A program for Node: its memory and its commands, and how often it runs."""
+    """A program for Node: its memory and its commands, and how often it runs.
+
+    It is looked at cycle by cycle if `watch` says which cycles are kept.
+    """
     return {
         "timing": {"latency": timing.latency, "bytesPerCycle": timing.bytes_per_cycle},
         "memory": base64.b64encode(memory).decode(),
         "commands": base64.b64encode(pack_ring(commands)).decode(),
         "budget": budget,
         "repeat": repeat,
+        "watch": watch,
     }
 
 

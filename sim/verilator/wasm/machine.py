@@ -21,11 +21,12 @@ from celosia.sim.verilator.harness.settings import (
     bench_config,
     patience,
 )
+from celosia.sim.verilator.wasm.watched import watched_words
 from celosia.sw.driver.host import Host, Range
 
 __all__ = ["SOURCES", "machine"]
 
-SOURCES: Final = ("wasi.js", "host.js")
+SOURCES: Final = ("wasi.js", "host.js", "watch.js")
 """The scripts beside this file that a page, or a test, needs; in order."""
 
 _ACCESS_CYCLES: Final = 20_000
@@ -83,6 +84,7 @@ def machine(config: AcceleratorConfig, timing: MemoryTiming, memory_bytes: int) 
             "address": _pair("ERROR_ADDRESS"),
         },
         "causes": [f"{cause.name}: {describe(cause)}" for cause in Cause],
+        "watched": watched_words(config),
     }
 
 

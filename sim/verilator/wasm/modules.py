@@ -9,7 +9,7 @@ the hash of all that they are made from.
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from importlib import metadata
+from importlib import import_module, metadata
 from pathlib import Path
 from typing import Final
 
@@ -39,15 +39,17 @@ EXTRA: Final = "page"
 EXPORTS: Final = (
     *("malloc", "free"),
     *("celosia_create", "celosia_destroy", "celosia_reset", "celosia_memory", "celosia_load"),
-    *("celosia_run", "celosia_towards", "celosia_access", "celosia_status"),
+    *("celosia_run", "celosia_towards", "celosia_access", "celosia_status", "celosia_watch"),
 )
-"""The functions that JavaScript may call: those of `c_api.h` and `harness.cpp`, and room for what
-they are given."""
+"""The functions that JavaScript may call: those of `c_api.h`, `harness.cpp` and `watched.cpp`, and
+room for what they are given."""
 
 _PACKAGE: Final = "ziglang"
 _HERE: Final = Path(__file__).parent
 _HEADER: Final = _HERE / "alone.h"
 _SYSTEM: Final = _HERE / "alone.cpp"
+_WATCHED: Final = _HERE / "watched.cpp"
+_NAMES: Final = (_HERE / "watched.py", _HERE / "watched_header.py")
 _COMPILER: Final = (sys.executable, "-m", _PACKAGE, "c++")
 _COMPILE: Final = (
     *("-target", "wasm32-wasi", "-fno-exceptions"),
@@ -75,6 +77,7 @@ def wasm_module(config: AcceleratorConfig, progress: Progress = silent) -> Path:
         progress("writing the Verilog", None)
         translate(usual_verilog(config), config, USUAL, work, progress)
         progress("compiling the C++ to WebAssembly", None)
+        _write_watched(config, work)
         return _compile(work)
 
     def wait() -> None:
@@ -100,7 +103,13 @@ def _name(config: AcceleratorConfig) -> str:
     """Where the cache has the module of a configuration."""
     check_compiler()
     parts = [_identity(), repr((_OFTEN, _RARE, _LINK, EXPORTS)), *translation(), *_texts()]
+    parts += [path.read_text() for path in (_WATCHED, *_NAMES)]
     return f"wasm/{digest([*parts, rtl_key(config), repr(asdict(config))])}.wasm"
+
+
+def _write_watched(config: AcceleratorConfig, work: Path) -> None:
+    # It loads Amaranth.
+    import_module("celosia.sim.verilator.wasm.watched_header").write_header(config, work)
 
 
 def _identity() -> str:
@@ -121,7 +130,7 @@ def _compile(work: Path) -> Path:
     command = [*_COMPILER, *LANGUAGE, *_COMPILE, *includes(verilator)]
     name = f"wasm/{digest([_identity(), verilator.identity, RUNTIME.read_text(), *_texts()])}.o"
     jobs = [
-        [*command, *_OFTEN, *unit(work, "often", [*often, HARNESS])],
+        [*command, *_OFTEN, *unit(work, "often", [*often, HARNESS, _WATCHED])],
         [*command, *_RARE, *unit(work, "rare", rare)],
     ]
     if not sound(name):

@@ -46,6 +46,7 @@ def tools(monkeypatch):
     monkeypatch.setattr(modules, "run_tools", run)
     monkeypatch.setattr(build, "run_tools", run)
     monkeypatch.setattr(build, "_faster", lambda text: text)
+    monkeypatch.setattr(modules, "_write_watched", lambda config, work: None)
     return ran
 
 
