@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from string import Template
+from types import MappingProxyType
 from typing import Any, Final
 
 from celosia.isa.encoding import pack_ring
 from celosia.isa.memory import MemoryTiming
+from celosia.isa.presets import resolve_config
 from celosia.sim.profile.resources import RESOURCES, groups
 from celosia.sim.reporting.page import page as reports
 from celosia.sim.reporting.page.palette import group_color
@@ -18,9 +20,12 @@ from celosia.sim.support.progress import Progress, share, silent
 from celosia.sim.verilator.wasm import modules
 from celosia.sim.verilator.wasm.machine import SOURCES, machine
 from celosia.sim.verilator.wasm.modules import wasm_module
+from celosia.sim.web.array_view import array_document
 from celosia.sim.web.assembly import assembly_tables, example_text
+from celosia.sim.web.challenges import CHALLENGES, Posed, pose
 from celosia.sim.web.programs import MACHINES, PROGRAMS, Machine
 from celosia.sim.web.recorded import MEMORY_BYTES, Recording, record
+from celosia.sim.web.watchable import WATCHED_PRESET
 
 __all__ = ["build_page", "page_text"]
 
@@ -31,6 +36,7 @@ _STYLE: Final = Path(reports.__file__).parent / "assets/page.css"
 _LATENCIES: Final = (1, 10, 40, 100, 400)
 _RATES: Final = (1, 2, 4, 8, 16)
 _BUDGET: Final = 5_000_000
+_ARRAY: Final = tuple(f"array/{name}.js" for name in ("blocks", "array", "challenges"))
 
 
 def build_page(progress: Progress = silent) -> str:
@@ -38,7 +44,7 @@ def build_page(progress: Progress = silent) -> str:
 
     Raises `EnvironmentProblem` where a tool is missing, and `WrongResultError`.
     """
-    parts = len(MACHINES) * (len(PROGRAMS) + 1)
+    parts = len(MACHINES) * (len(PROGRAMS) + 1) + 1
     compiled: dict[str, bytes] = {}
     recorded: dict[str, dict[str, Recording]] = {}
     for place, each in enumerate(MACHINES):
@@ -51,13 +57,21 @@ def build_page(progress: Progress = silent) -> str:
             progress(f"{each.preset}: running {choice.title}", number / parts)
             tell = _named(each, share(progress, number / parts, (number + 1) / parts))
             recorded[each.preset][name] = record(choice.make(), config, MemoryTiming(), tell)
-    return page_text(compiled, recorded)
+    progress("running the challenges", (parts - 1) / parts)
+    watched = resolve_config(WATCHED_PRESET)
+    posed = {name: pose(challenge, watched) for name, challenge in CHALLENGES.items()}
+    return page_text(compiled, recorded, posed)
 
 
 def page_text(
-    compiled: Mapping[str, bytes], recorded: Mapping[str, Mapping[str, Recording]]
+    compiled: Mapping[str, bytes],
+    recorded: Mapping[str, Mapping[str, Recording]],
+    posed: Mapping[str, Posed] = MappingProxyType({}),
 ) -> str:
-    """The page with these modules and recordings, by preset, and programs by name."""
+    """The page with these modules and recordings, by preset, and programs by name.
+
+    `posed` has the challenges, by name.
+    """
     timing = MemoryTiming()
     data = {
         "presets": {
@@ -74,14 +88,17 @@ def page_text(
         "titles": {name: choice.title for name, choice in PROGRAMS.items()},
         "units": _units(),
         "assembly": assembly_tables(),
+        "array": array_document(recorded.get(WATCHED_PRESET, {}), posed),
         "timing": {"latency": timing.latency, "bytesPerCycle": timing.bytes_per_cycle},
         "latencies": _LATENCIES,
         "rates": _RATES,
         "budget": _BUDGET,
     }
     worker = [*(_SCRIPTS / name for name in SOURCES), _ASSETS / "worker.js"]
+    styles = [_STYLE, *_asset("page.css", "array/array.css")]
     return Template((_ASSETS / "page.html").read_text()).substitute(
-        style=_STYLE.read_text() + (_ASSETS / "page.css").read_text(),
+        style="".join(path.read_text() for path in styles),
+        array=(_ASSETS / "array/array.html").read_text(),
         modules="\n".join(
             f'<script type="text/plain" id="module-{preset}">{_text(module)}</script>'
             for preset, module in compiled.items()
@@ -89,8 +106,12 @@ def page_text(
         data=json.dumps(data, allow_nan=False).replace("<", "\\u003c"),
         example=escape(example_text()),
         worker=_script(worker),
-        script=_script([_ASSETS / "assembler.js", _ASSETS / "page.js"]),
+        script=_script(_asset("assembler.js", "page.js", *_ARRAY)),
     )
+
+
+def _asset(*names: str) -> list[Path]:
+    return [_ASSETS / name for name in names]
 
 
 def _named(each: Machine, tell: Progress) -> Progress:
@@ -121,7 +142,9 @@ def _units() -> list[dict[str, Any]]:
     """The units, and whose their cycles may be: in the words and colors of a report."""
     return [
         {
+            "name": name,
             "unit": table.unit,
+            "order": [owner.name for owner in table.owners],
             "groups": [
                 {
                     "name": group,

@@ -38,10 +38,11 @@
   if (!at("budget").checkValidity()) at("budget").value = data.budget;
 
   let worker = null, sent = new Set(), address = null;
-  function begin() {
+  function newWorker() {
     address ??= URL.createObjectURL(new Blob([at("worker").textContent.replaceAll("<\\/", "</")]));
-    worker = new Worker(address), sent = new Set();
+    return new Worker(address);
   }
+  function begin() { worker = newWorker(), sent = new Set(); }
 
   // A button that was pressed has the focus again when it can be pressed again.
   let pressed = false;
@@ -82,11 +83,15 @@
   }
 
   const assembler = assemblerOf(data.assembly);
-  function assemble() {
+  // The program in the editor; null if it has mistakes, which are shown.
+  function assembled() {
     const { preset, checks, memory, commands, lines, loops, errors } = assembler.assemble(at("source").value);
     at("errors").replaceChildren(...errors.map(({ line, message }) => made("li", "line " + line + ": " + message)));
-    if (errors.length) return;
-    run("Your own", preset, { assembled: { memory, commands }, checks, lines, loops, count: lines.length });
+    return errors.length ? null : { preset, program: { assembled: { memory, commands }, checks, lines, loops, count: lines.length } };
+  }
+  function assemble() {
+    const found = assembled();
+    if (found) run("Your own", found.preset, found.program);
   }
   at("assemble").addEventListener("click", assemble);
   at("source").addEventListener("keydown", (event) => {
@@ -186,5 +191,7 @@
     return box;
   }
 
+  // For the scripts behind this one.
+  globalThis.celosia = { at, data, made, number, ink, worker: newWorker, assembled };
   at("controls").requestSubmit();
 })();

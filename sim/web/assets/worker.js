@@ -14,12 +14,17 @@ async function digestOf(bytes) {
   return [...sum].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-async function work({ preset, module, machine, program, timing, budget }) {
+async function work({ preset, module, machine, program, timing, budget, watch, turn }) {
   if (module) {
     postMessage({ progress: "compiling the simulator of " + preset });
     modules[preset] = await WebAssembly.compile(await inflated(module));
   }
-  const image = program.assembled || { memory: await inflated(program.memory), commands: await inflated(program.commands) };
+  const bytes = async (from) => typeof from === "string" ? inflated(from) : from;
+  const image = program.assembled || { memory: await bytes(program.memory), commands: await bytes(program.commands) };
+  if (watch) {
+    const { memory, ...watched } = watchProgram(modules[preset], machine, timing, image, watch);
+    return { watched, turn, digest: await digestOf(memory) };
+  }
   const tell = (cycles) => postMessage({ progress: cycles.toLocaleString("en") + " cycles", cycles });
   const { memory, ...result } = runProgram(modules[preset], machine, timing, image, budget, tell);
   const checked = (program.checks || []).map(({ offset, size }) => memory.slice(offset, offset + size));

@@ -141,8 +141,8 @@ def test_a_run_is_stopped_by_hand_and_the_next_one_works(index, browser):
 
 def test_the_keyboard_is_enough(index, browser):
     opened(browser, index)
-    for _ in range(2):
-        browser.press("Tab")
+    browser.tell("document.getElementById('program').focus()")
+    browser.press("Tab")
     assert browser.tell("document.activeElement.id") == "preset"
     browser.tell("document.getElementById('run').focus()")
     browser.press("Enter")
