@@ -69,7 +69,7 @@
         "The native simulator took " + number(program.cycles) + ", or left another memory."),
     run.problem || equal === false ? "wrong" : "");
     cycle = 0;
-    if (run.last) await go(run.turns.length ? Math.max(1, run.turns[0].cycle - 1) : 1);
+    if (run.last) await go(run.turns.length ? run.turns[0].cycle + dim : 1);  // Where one sees something.
     at("array").dataset.opened = Number(at("array").dataset.opened || 0) + 1;
   }
 
