@@ -13,14 +13,14 @@ import numpy as np
 
 from celosia.sw.decoding.comparison import Comparison
 from celosia.sw.decoding.decoder import Decoder
-from celosia.sw.decoding.session import DecoderSession
+from celosia.sw.decoding.session import DecoderSession, RecordedText
 from celosia.sw.decoding.steps import BUCKET, Step, step_rows
 from celosia.sw.driver.device import Device
 from celosia.sw.reference.encoder import Floats
 from celosia.sw.reference.language.random_words import RandomWords
 from celosia.sw.reference.language.sampling import Draft, Sampler, generate
 
-__all__ = ["PROMPT", "Clock", "Gain", "Recorded", "gain", "go_on", "prompts", "replay"]
+__all__ = ["PROMPT", "Clock", "Gain", "gain", "go_on", "prompts", "replay"]
 
 PROMPT: Final = 16
 """Tokens of a prompt."""
@@ -34,24 +34,6 @@ def prompts(
     return [list(long[number * len(long) // count][:tokens]) for number in range(count)]
 
 
-@dataclass
-class Recorded:
-    """A text (`Continued`) on a session, and its steps."""
-
-    session: DecoderSession
-    steps: list[Step] = field(default_factory=list)
-
-    def append(self, tokens: Sequence[int]) -> Floats:
-        """The session's logits."""
-        logits, steps = self.session.append(tokens)
-        self.steps += steps
-        return logits
-
-    def go_back(self, length: int) -> None:
-        """As the session does."""
-        self.session.go_back(length)
-
-
 def go_on(
     session: DecoderSession, begin: Sequence[int], count: int, sampler: Sampler, draft: Draft | None
 ) -> tuple[list[int], list[Step]]:
@@ -60,7 +42,7 @@ def go_on(
     An end of a text is a token like others.
     """
     session.go_back(0)
-    text = Recorded(session)
+    text = RecordedText(session)
     found = list(generate(text, begin, count, sampler, draft=draft))
     return found, [step for step in text.steps if step.text.context >= len(begin)]
 

@@ -22,6 +22,9 @@ def page(
     out: Annotated[
         Path, typer.Option("--out", metavar="DIR", help=f"Where {PAGE} goes: one file, all in it.")
     ],
+    text: Annotated[
+        bool, typer.Option("--text/--no-text", help="With the small language model, of 2 MB.")
+    ] = True,
 ) -> None:
     """Make a web page on which the RTL runs programs, from a file and without a server."""
     check_compiler()
@@ -30,9 +33,9 @@ def page(
     check_place(out)
     try:
         with progress_bar() as tell:
-            text = build_page(tell)
+            made = build_page(tell, text=text)
     except WrongResultError as error:
         typer.echo(f"celosia: {error}", err=True)
         raise typer.Exit(WRONG) from None
-    write_file(make_folder(out) / PAGE, text)
-    typer.echo(f"{out / PAGE}: {len(text) / 1e6:.2f} MB; open it in a browser")
+    write_file(make_folder(out) / PAGE, made)
+    typer.echo(f"{out / PAGE}: {len(made) / 1e6:.2f} MB; open it in a browser")

@@ -5,6 +5,7 @@ next step, and no token sees it.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from celosia.sw.decoding.texts import Place
 from celosia.sw.driver.device import Device
 from celosia.sw.reference.encoder import Floats
 
-__all__ = ["DecoderSession", "SlotText"]
+__all__ = ["DecoderSession", "RecordedText", "SlotText"]
 
 
 class SlotText:
@@ -80,3 +81,22 @@ class DecoderSession(SlotText):
         self, device: Device, model: Decoder, context: int, behind: Behind = lambda _: None
     ):
         super().__init__(Steps(device, model, context, behind=behind))
+
+
+@dataclass
+class RecordedText:
+    """A text (`sampling.Continued`) that keeps its steps."""
+
+    text: SlotText
+    steps: list[Step] = field(default_factory=list)
+    """The steps so far."""
+
+    def append(self, tokens: Sequence[int]) -> Floats:
+        """The text's logits; raises as it does."""
+        logits, steps = self.text.append(tokens)
+        self.steps += steps
+        return logits
+
+    def go_back(self, length: int) -> None:
+        """What the text does."""
+        self.text.go_back(length)

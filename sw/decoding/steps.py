@@ -35,6 +35,7 @@ __all__ = [
     "Behind",
     "SegmentRun",
     "Step",
+    "StepPrograms",
     "Steps",
     "blank_cache",
     "session_bytes",
@@ -103,7 +104,7 @@ def _graph_bytes(graph: Graph) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class _Programs:
+class StepPrograms:
     """Steps for the lengths of a bucket: a graph, and programs of each segment."""
 
     step: DecoderStep
@@ -152,7 +153,7 @@ class Steps:
         self._layout = _layout(context, slots)
         self.rings = tuple(rings_of(model.graph, self._layout).values())
         """The rings among caches."""
-        self._programs: dict[tuple[int, int, int], _Programs] = {}
+        self._programs: dict[tuple[int, int, int], StepPrograms] = {}
         self._bases: list[int] = []
         """Where each segment's memory begins."""
         self._kept: dict[int, dict[int, Array | str]] = {}
@@ -165,7 +166,7 @@ class Steps:
 
         Raises `ValueError` for an accelerator that does not have what they need.
         """
-        self._compiled(len(self._filled(places)), step_rows(tokens), _longest(places))
+        self.programs(len(self._filled(places)), step_rows(tokens), _longest(places))
 
     def pieces(self, length: int, tokens: Sequence[int]) -> Iterator[Sequence[int]]:
         """The tokens of each step behind `length` others: none goes on at a ring's other end."""
@@ -183,7 +184,7 @@ class Steps:
         """
         filled = self._filled(places)
         rows = step_rows(len(tokens[0])) if len(places) == 1 else 1
-        programs = self._compiled(len(filled), rows, _longest(places))
+        programs = self.programs(len(filled), rows, _longest(places))
         # The last rows are of no token.
         padded = [*tokens, *([] for _ in filled[len(tokens) :])]
         given = [token for text in padded for token in (*text, *[0] * (rows - len(text)))]
@@ -205,8 +206,12 @@ class Steps:
         more = step_rows(len(places)) - len(places)
         return [*places, *(place for place, _ in zip(free, range(more), strict=False))]
 
-    def _compiled(self, texts: int, rows: int, longest: int) -> _Programs:
-        """The programs for so many texts, the longest of which has this context."""
+    def programs(self, texts: int, rows: int, longest: int) -> StepPrograms:
+        """The programs for so many texts, the longest of which has this context.
+
+        They are compiled when they are asked for the first time; raises `ValueError` as `prepare`
+        does.
+        """
         first = longest - longest % BUCKET
         if (texts, rows, first) not in self._programs:
             last = min(first + BUCKET, self._layout.capacity - ROWS + 1)
@@ -240,7 +245,7 @@ class Steps:
             )
             for number, pair in enumerate(zip(step.model.segments, buckets, strict=True)):
                 self._check_kept(number, *pair)
-            self._programs[texts, rows, first] = _Programs(step, buckets)
+            self._programs[texts, rows, first] = StepPrograms(step, buckets)
         return self._programs[texts, rows, first]
 
     def _check_kept(self, number: int, segment: Segment, bucket: Bucket) -> None:
@@ -268,7 +273,7 @@ class _Running:
     """A step's segments on the device, one after the other."""
 
     def __init__(
-        self, steps: Steps, programs: _Programs, places: Sequence[Place], execution: Execution
+        self, steps: Steps, programs: StepPrograms, places: Sequence[Place], execution: Execution
     ):
         self.steps, self.programs, self.places = steps, programs, places
         self.execution = execution

@@ -60,7 +60,15 @@ class Accelerator {
 
   // Puts a ring image of commands on offer; `advance` lets them run.
   start(commands) {
-    this.calls.celosia_load(this.handle, this.put(commands), BigInt(commands.length / this.machine.commandBytes));
+    const place = this.put(commands);
+    this.calls.celosia_load(this.handle, place, BigInt(commands.length / this.machine.commandBytes));
+    this.calls.free(place);
+  }
+
+  // The same behind a program that has ended well: counters begin anew.
+  again(commands) {
+    for (const [offset, word] of this.machine.again) this.access(offset, word);
+    this.start(commands);
   }
 
   // At most so many cycles more.  Whether the run goes on.

@@ -69,6 +69,7 @@ def machine(config: AcceleratorConfig, timing: MemoryTiming, memory_bytes: int) 
         "margin": WATCHDOG_MARGIN,
         "seed": timing.seed & 0xFFFF_FFFF,
         "before": _before(memory_bytes),
+        "again": _again(),
         "watchdog": _offset("WATCHDOG"),
         "accessCycles": _ACCESS_CYCLES,
         "whole": _WHOLE_WORD,
@@ -95,6 +96,13 @@ def _before(memory_bytes: int) -> list[tuple[int, int]]:
     host.permit(whole, whole)
     host.set_patience()
     host.begin(ring=False)
+    return port.words
+
+
+def _again() -> list[tuple[int, int]]:
+    """The registers that are written before another run, and their words."""
+    port = _Writes()
+    Host(port).begin(ring=False)
     return port.words
 
 

@@ -33,7 +33,7 @@ async function work({ preset, module, machine, program, timing, budget, watch, t
 
 onmessage = async ({ data }) => {
   try {
-    postMessage(await work(data));
+    postMessage(await (data.text ? writeText(data.text) : work(data)));
   } catch (error) {
     postMessage({ failure: String(error && error.message || error) });
   }

@@ -8,7 +8,7 @@ from typing import Final
 
 from celosia.sw.reference.language.sampling import Draft
 
-__all__ = ["MOST", "Guess", "Source", "draft_of"]
+__all__ = ["LEAST", "MOST", "Guess", "Source", "draft_of"]
 
 Guess = tuple[int, float]
 """A token, and the probability that it is the next one."""
@@ -18,7 +18,7 @@ Source = Callable[[Sequence[int]], Guess | None]
 MOST: Final = 15
 """The most tokens of a draft: a step has a row for each, and one for the token before them."""
 
-_LEAST: Final = 0.1
+LEAST: Final = 0.1
 """The least probability that a draft is right as far as a token; less likely ones are left out.
 
 A row of a step is 3 to 5 % of it with a small model, and a step makes two or three tokens: a row
@@ -43,7 +43,7 @@ def draft_of(most: int, *sources: Source) -> Draft:
                 break
             token, probability = found
             right *= probability
-            if right < _LEAST:
+            if right < LEAST:
                 break
             followed.append(token)
         return followed[len(text) :]

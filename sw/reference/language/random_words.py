@@ -4,11 +4,14 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-__all__ = ["RandomWords"]
+__all__ = ["LEFT", "RIGHT", "ROTATED", "WARM_UP", "RandomWords"]
 
-_WORD: Final = (1 << 32) - 1
-_WARM_UP: Final = 12
+_BITS: Final = 32
+_WORD: Final = (1 << _BITS) - 1
+WARM_UP: Final = 12
 """Words that are dropped, so that each bit of the seed has reached each bit of the state."""
+RIGHT, LEFT, ROTATED = 9, 3, 21
+"""By how many bits a word is shifted down, another one up, and the third one turned."""
 
 
 class RandomWords:
@@ -25,7 +28,7 @@ class RandomWords:
     def __init__(self, seed: int):
         if not 0 <= seed < self.SEEDS:
             raise ValueError(f"seed: {seed} is not in 0..2^64-1")
-        self._words = islice(_sfc32(seed), _WARM_UP, None)
+        self._words = islice(_sfc32(seed), WARM_UP, None)
 
     def below(self, limit: int) -> int:
         """A number from 0 to `limit` - 1, each as probable as the others.
@@ -46,7 +49,7 @@ def _sfc32(seed: int) -> Iterator[int]:
     while True:
         word = (a + b + counter) & _WORD
         counter = (counter + 1) & _WORD
-        a = b ^ (b >> 9)
-        b = (c + (c << 3)) & _WORD
-        c = ((c << 21 | c >> 11) + word) & _WORD
+        a = b ^ (b >> RIGHT)
+        b = (c + (c << LEFT)) & _WORD
+        c = ((c << ROTATED | c >> _BITS - ROTATED) + word) & _WORD
         yield word

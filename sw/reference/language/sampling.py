@@ -11,13 +11,13 @@ from celosia.sw.reference.encoder import Floats
 from celosia.sw.reference.language.errors import LanguageError, TokenError
 from celosia.sw.reference.language.random_words import RandomWords
 
-__all__ = ["HALVES", "STEPS", "Continued", "Draft", "Sampler", "generate"]
+__all__ = ["HALVES", "NEVER", "STEPS", "Continued", "Draft", "Sampler", "generate"]
 
 STEPS: Final = 1024
 """The steps of a logit in which a token becomes half as probable."""
 HALVES: Final = np.rint(np.exp2(31 - np.arange(STEPS) / STEPS)).astype(np.int64)
 """The weights of tokens whose logits are so many steps below the greatest: 2^31 and less."""
-_NEVER: Final = 32 * STEPS
+NEVER: Final = 32 * STEPS
 """Tokens that are so many steps below, or more, are never drawn."""
 
 Draft = Callable[[Sequence[int], int], Sequence[int]]
@@ -82,7 +82,7 @@ class Sampler:
         """How probable each token is, (vocabulary) of 0..2^31, for a temperature above 0."""
         below = logits.max().astype(np.float64) - logits.astype(np.float64)
         steps = np.floor(below / self.temperature * (STEPS / np.log(2)) + 0.5)
-        n = np.minimum(steps, _NEVER).astype(np.int64)
+        n = np.minimum(steps, NEVER).astype(np.int64)
         return HALVES[n % STEPS] >> n // STEPS
 
 

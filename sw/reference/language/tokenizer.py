@@ -1,10 +1,11 @@
 """Text to tokens and back: byte-level BPE, so that every text has tokens."""
 
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from celosia.isa.foreign_file import ForeignFileError, read_text
 from celosia.sw.reference.language.errors import LanguageError
@@ -58,6 +59,10 @@ class Tokenizer:
     def size(self) -> int:
         """The number of tokens."""
         return self._tokenizer.get_vocab_size()
+
+    def document(self) -> dict[str, Any]:
+        """The tokenizer as the JSON document of such a file."""
+        return json.loads(self._tokenizer.to_str())
 
     def is_like(self, other: "Tokenizer") -> bool:
         """Whether both have the same tokens, and take texts apart in the same way."""

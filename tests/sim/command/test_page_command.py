@@ -13,15 +13,20 @@ def quick(monkeypatch, tmp_path):
     """A page that is made at once, in a folder that is empty."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(page_command, "check_compiler", lambda: None)
-    monkeypatch.setattr(page_command, "build_page", lambda tell: "<p>the page</p>")
+    monkeypatch.setattr(page_command, "build_page", lambda tell, text: f"<p>text: {text}</p>")
     return tmp_path
 
 
 def test_the_page_is_one_file(quick):
     told = right("page", "--out", "there").output
-    assert (quick / "there/index.html").read_text() == "<p>the page</p>"
+    assert (quick / "there/index.html").read_text() == "<p>text: True</p>"
     assert [path.name for path in (quick / "there").iterdir()] == ["index.html"]
     assert told == "there/index.html: 0.00 MB; open it in a browser\n"
+
+
+def test_the_language_model_is_left_out(quick):
+    right("page", "--out", "there", "--no-text")
+    assert (quick / "there/index.html").read_text() == "<p>text: False</p>"
 
 
 def test_the_compiler_is_looked_for_first(quick, monkeypatch):
@@ -38,7 +43,7 @@ def test_a_place_that_cannot_be_written_is_refused_first(quick):
 
 
 def test_a_wrong_result_makes_no_page(quick, monkeypatch):
-    def wrong(tell):
+    def wrong(tell, text):
         raise WrongResultError("softmax: wrong results")
 
     monkeypatch.setattr(page_command, "build_page", wrong)

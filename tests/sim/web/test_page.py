@@ -10,9 +10,12 @@ import pytest
 from celosia.isa.encoding import FENCE, pack_ring
 from celosia.sim.profile.resources import RESOURCES
 from celosia.sim.reporting.page.palette import group_color
-from celosia.sim.web.page import page_text
+from celosia.sim.web import page
+from celosia.sim.web.page import build_page, page_text
 from celosia.sim.web.programs import PROGRAMS
-from celosia.sim.web.recorded import Recording
+from celosia.sim.web.recorded import Recording, WrongResultError
+from celosia.sim.web.text.document import TextPart
+from celosia.sw.decoding.comparison import DifferenceError
 
 MODULE = b"\0asm and more"
 RECORDING = Recording(memory=bytes(range(64)), commands=(FENCE.encode(),), cycles=7, digest="ab")
@@ -51,7 +54,7 @@ def test_programs_are_in_the_page_with_what_was_recorded(data):
 
 def test_nothing_is_loaded_from_elsewhere(text):
     assert not re.search(r"https?:", text)
-    assert not re.search(r'(src|href)="(?!data:)', text)
+    assert not re.search(r'(src|href)="(?!data:|#)', text)
     assert not re.search(r"\bfetch\(|\bimport\(|XMLHttpRequest", text)
 
 
@@ -67,6 +70,32 @@ def test_units_have_the_owners_and_colors_of_a_report(data):
         for group in unit["groups"]:
             assert group["color"] == group_color(name, group["name"])
             assert group["works"] == (group["name"] in table.work)
+
+
+PART = TextPart(document={"example": "</script>"}, data=bytes(range(200)), parameters=1_234_567)
+
+
+def test_a_text_is_in_the_page_with_its_bytes():
+    recorded = {"tiny": dict.fromkeys(PROGRAMS, RECORDING)}
+    text = page_text({"tiny": MODULE}, recorded, text=PART)
+    found = re.search(r'id="text-data">([^<]*)</script>', text)
+    assert found
+    assert unpacked(found[1]) == PART.data
+    assert "A language model of 1,234,567 parameters" in text
+    assert '<a href="#text">' in text
+    assert text.count("<script") == text.count("</script>") == 5
+
+
+def test_a_wrong_text_makes_no_page(monkeypatch):
+    def differs(*_, **__):
+        raise DifferenceError("0.sum: 3 of 128 elements in memory are not those of the graph")
+
+    monkeypatch.setattr(page, "_programs", lambda _: ({}, {}))
+    monkeypatch.setattr(page, "shipped_source", lambda _: None)
+    monkeypatch.setattr(page, "text_part", differs)
+    with pytest.raises(WrongResultError, match=r"language model: 0\.sum: 3 of 128 elements"):
+        build_page()
+    assert 'id="text-data"' not in build_page(text=False)
 
 
 def test_the_same_page_is_made_again(text):
