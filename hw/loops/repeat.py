@@ -1,7 +1,6 @@
 """REPEAT and STRIDE: takes the body of a loop in, and issues it again and again."""
 
 from itertools import pairwise
-from types import SimpleNamespace
 from typing import Any
 
 from amaranth import Cat, Module, Mux, Signal, Value
@@ -10,10 +9,10 @@ from amaranth.lib.wiring import Out
 
 from celosia.hw.lib.fields import field_signals
 from celosia.hw.lib.layouts import COMMAND, operands
-from celosia.hw.loops.advance import advanced
+from celosia.hw.loops.advance import ADVANCE, advanced, lane_sums
 from celosia.hw.loops.stage import LoopUnit
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.encoding import REPEAT, STRIDE, WORD_BITS, Funct
+from celosia.isa.encoding import REPEAT, STRIDE, Funct
 from celosia.isa.encoding.loops import LANES
 from celosia.isa.latencies import LOOP_ISSUE_CYCLES
 from celosia.isa.operations.loops import MAX_LOOP_DEPTH
@@ -117,7 +116,7 @@ class Repeater(LoopUnit):
             with m.State("LOOK"):
                 self._look(m, s, command)
             with m.State("ISSUE"):
-                self._issue(m, s, offers)
+                self._issue(m, s, offers, command)
         self._write(m, s, takes, command)
 
     def _take(self, m: Module, s: "_State") -> None:
@@ -164,12 +163,13 @@ class Repeater(LoopUnit):
         m.next = "ISSUE"
         with m.If(s.read.funct == Funct.REPEAT):
             fields = operands(REPEAT, s.read)
-            within = s.place + 1 + fields.length <= s.limit
+            # It is behind this place; what is left is known before the command is.
+            within = fields.length < (s.limit - s.place).as_unsigned()
             with m.If(_has_body(fields) & within & (s.depth != MAX_LOOP_DEPTH)):
                 s.push(m, s.place + 1, fields)
                 m.next = "STEP"
 
-    def _issue(self, m: Module, s: "_State", offers: Signal) -> None:
+    def _issue(self, m: Module, s: "_State", offers: Signal, command) -> None:
         """Offer the command, and meanwhile find the STRIDE that changes it."""
         repeats, stride = Signal(), Signal()
         m.d.comb += [
@@ -187,7 +187,13 @@ class Repeater(LoopUnit):
         with m.If(stride):
             m.d.sync += [s.strides_seen.eq(s.strides_seen + 1), s.place.eq(s.place + 1)]
             with m.If(repeats & (s.strides_seen == s.innermost)):
-                m.d.sync += [s.advances.eq(1), s.stride_1.eq(s.read.rs1), s.stride_2.eq(s.read.rs2)]
+                m.d.sync += s.advances.eq(1)
+                fields = operands(STRIDE, s.read)
+                for n, step in enumerate(s.steps, 1):
+                    addend = getattr(fields, f"addend{n}")
+                    wraps = [getattr(fields, f"wrap{n}_{lane}") for lane in range(LANES)]
+                    sums = lane_sums(getattr(command, f"rs{n}"), addend, wraps)
+                    m.d.sync += step.as_value().eq(sums)
         with m.If(offers & self.o.ready):
             m.d.sync += s.issued.eq(1)
         with m.If((s.issued | self.o.ready) & ~stride):
@@ -205,17 +211,9 @@ class Repeater(LoopUnit):
                 s.write.data.eq(new),
             ]
         with m.Elif(s.advances):
-            stride: Any = SimpleNamespace(rs1=s.stride_1, rs2=s.stride_2)
-            stride = operands(STRIDE, stride)
             words = [
-                advanced(
-                    m,
-                    getattr(command, f"rs{n}"),
-                    getattr(stride, f"addend{n}"),
-                    [getattr(stride, f"wrap{n}_{lane}") for lane in range(LANES)],
-                    f"rs{n}",
-                )
-                for n in (1, 2)
+                advanced(m, getattr(command, f"rs{n}"), step, f"rs{n}")
+                for n, step in enumerate(s.steps, 1)
             ]
             m.d.comb += [
                 s.write.en.eq(s.stepping),
@@ -267,8 +265,7 @@ class _State:
         # Behind it.
         self.strides_seen = Signal(range(MAX_LOOP_DEPTH + 1), reset_less=True)
         self.advances = Signal(reset_less=True)  # One of them changes the command:
-        self.stride_1 = Signal(WORD_BITS, reset_less=True)
-        self.stride_2 = Signal(WORD_BITS, reset_less=True)
+        self.steps = [Signal(ADVANCE, name=f"step_{n}", reset_less=True) for n in (1, 2)]
         # In this cycle: the entry at `place` is read, or (with `stepping` low) the one behind it.
         self.stepping, self.read_enable = Signal(), Signal()
         self.read: Any = port.data

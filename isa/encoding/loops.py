@@ -5,7 +5,16 @@ from typing import Final
 
 from celosia.isa.encoding.fields import Field, Funct, Instruction, Kind, rs1, rs2
 
-__all__ = ["ADDEND_BITS", "CONFIG_PRODUCTS", "LANES", "LANE_BITS", "PRODUCTS", "REPEAT", "STRIDE"]
+__all__ = [
+    "ADDEND_BITS",
+    "CONFIG_PRODUCTS",
+    "LANES",
+    "LANE_BITS",
+    "PRODUCTS",
+    "REPEAT",
+    "STRIDE",
+    "WRAP_BITS",
+]
 
 LANE_BITS: Final = 16
 """Width of a part of an operand that STRIDE can wrap, in bits."""
@@ -16,7 +25,8 @@ LANES: Final = 3
 ADDEND_BITS: Final = LANE_BITS * LANES
 """Width of what STRIDE adds to an operand, in bits."""
 
-_WRAP_BITS: Final = 4
+WRAP_BITS: Final = 4
+"""Width of what STRIDE says of how a part wraps, in bits."""
 
 
 def _advance(operand: Callable[..., Field], number: str) -> tuple[Field, ...]:
@@ -26,8 +36,8 @@ def _advance(operand: Callable[..., Field], number: str) -> tuple[Field, ...]:
         *(
             operand(
                 f"wrap{number}_{lane}",
-                ADDEND_BITS + _WRAP_BITS * lane,
-                _WRAP_BITS,
+                ADDEND_BITS + WRAP_BITS * lane,
+                WRAP_BITS,
                 f"Lane {lane} of rs{number}.",
             )
             for lane in range(LANES)

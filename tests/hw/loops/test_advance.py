@@ -4,12 +4,10 @@ import random
 
 from amaranth import Elaboratable, Module, Signal
 
-from celosia.hw.loops.advance import advanced
-from celosia.isa.encoding.loops import ADDEND_BITS, LANES
+from celosia.hw.loops.advance import ADVANCE, advanced, lane_sums
+from celosia.isa.encoding.loops import ADDEND_BITS, LANES, WRAP_BITS
 from celosia.isa.operations.loops import advance
 from tests.support.streams import simulate
-
-WRAP_BITS = 4
 
 
 class Advance(Elaboratable):
@@ -24,7 +22,11 @@ class Advance(Elaboratable):
         m = Module()
         m.d.sync += Signal().eq(1)  # A clock to simulate with.
         wraps = [self.wraps.word_select(lane, WRAP_BITS) for lane in range(LANES)]
-        m.d.comb += self.result.eq(advanced(m, self.operand, self.addend, wraps, "x"))
+        step = Signal(ADVANCE)
+        m.d.comb += [
+            step.as_value().eq(lane_sums(self.operand, self.addend, wraps)),
+            self.result.eq(advanced(m, self.operand, step, "x")),
+        ]
         return m
 
 
