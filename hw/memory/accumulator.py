@@ -9,6 +9,7 @@ from amaranth.lib.wiring import In, Out
 
 from celosia.hw.lib.component import Component
 from celosia.hw.lib.sleep import resting
+from celosia.hw.lib.wide import wide_sum
 from celosia.hw.memory.garbage import garbage
 from celosia.hw.memory.ports import AccumulatorWrite, BankUser, row_shape
 from celosia.hw.memory.read_port import RowRead, RowReadInterface
@@ -175,11 +176,14 @@ class Accumulator(Component):
         for lane in range(config.dim):
             total = Signal(32, name=f"total_{index}_{lane}")
             written = Signal(32, name=f"written_{index}_{lane}", reset_less=True)
-            kept = Mux(s1_forward[lane], written, read.data[32 * lane : 32 * lane + 32])
+            forwards = s1_forward[lane] & s1_accumulate
+            reads = ~s1_forward[lane] & s1_accumulate
+            kept = read.data[32 * lane : 32 * lane + 32]
+            old = (forwards.replicate(32) & written) | (reads.replicate(32) & kept)
             added = Mux(s1_load, loaded[lane], self.elements[lane])
-            with m.If(s1_valid):
-                m.d.comb += total.eq(Mux(s1_accumulate, kept, 0) + added.as_unsigned())
+            # What is not valid is not written, and its total means nothing.
             with m.If(resting(platform, s1_valid)):
+                m.d.comb += total.eq(wide_sum(old, added, bits=32))
                 m.d.sync += written.eq(total)
             totals.append(total)
         m.d.comb += [
