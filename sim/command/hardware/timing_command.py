@@ -92,7 +92,8 @@ def timing(
         tell("writing the Verilog", None)
         design = design_text(config, chosen)
         if sta is None or library is None:
-            _, kept = level_script(tool, at_once).run(*design, tell)
+            parts = design.others + design.memories
+            _, kept = level_script(tool, at_once).run(design.modules, parts, tell)
             found = {module: read_levels(text) for module, text in kept.items()}
             measured = [Measured("levels", by_unit(found))]
         else:

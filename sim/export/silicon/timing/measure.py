@@ -9,21 +9,42 @@ from celosia.isa.config import AcceleratorConfig, did_you_mean
 from celosia.sim.export.choices import Memories, TopChoice
 from celosia.sim.export.silicon.area.units import REST, UNITS, unit_of
 from celosia.sim.export.silicon.cells.library import CellLibrary
-from celosia.sim.export.silicon.synthesis.modules import TOP, VerilogModule
+from celosia.sim.export.silicon.synthesis.modules import VerilogModule
 from celosia.sim.export.silicon.synthesis.yosys import Yosys
 from celosia.sim.export.silicon.timing.between import Between, paths_between
 from celosia.sim.export.silicon.timing.path import RegisterPath
 from celosia.sim.export.silicon.timing.scripts import netlist_script
-from celosia.sim.export.silicon.timing.sta import TimedNetlist, read_paths, report_paths
+from celosia.sim.export.silicon.timing.within import paths_within
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress, share
 
-__all__ = ["CELL", "Measured", "ModulePath", "by_unit", "design_text", "known_units", "measure"]
+__all__ = [
+    "CELL",
+    "DesignText",
+    "Measured",
+    "ModulePath",
+    "by_unit",
+    "design_text",
+    "known_units",
+    "measure",
+]
 
 _MAPPING: Final = 0.8
 """The share of a measurement that Yosys takes, about."""
 CELL: Final = "mesh"
 """The unit whose longest path is that of a processing element: its multiply-add."""
+
+
+@dataclass(frozen=True)
+class DesignText:
+    """Verilog of what is measured."""
+
+    modules: str
+    """What is mapped."""
+    others: str
+    """Interfaces of what that may instantiate beside."""
+    memories: str
+    """Models of the memories with a clocked read, which are black boxes."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +86,7 @@ class Measured:
 def measure(
     tools: tuple[Yosys, str],
     library: CellLibrary,
-    design: tuple[str, str],
+    design: DesignText,
     script: str,
     whole: bool,
     at_once: int,
@@ -76,19 +97,19 @@ def measure(
     `tools` are Yosys and OpenSTA's program.  Raises `EnvironmentProblem` if one of them fails.
     """
     yosys, sta = tools
-    verilog, parts = design
     mapping, timing = share(tell, 0, _MAPPING), share(tell, _MAPPING, 1)
-    modules, kept = netlist_script(yosys, library, script, at_once).run(verilog, parts, mapping)
+    mapped = netlist_script(yosys, library, script, at_once)
+    modules, kept = mapped.run(design.modules, design.others + design.memories, mapping)
+    netlists = (modules, kept, design.memories)
     found: dict[str, RegisterPath | None] = {}
-    netlists = [TimedNetlist(name, text, TOP, [library.liberty]) for name, text in kept.items()]
-    for netlist, report in report_paths(sta, netlists, at_once):
-        found[netlist.name] = next(iter(read_paths(report)), None)
-        timing(f"timing what the script {script} made", len(found) / len(netlists))
+    for name, path in paths_within(sta, library, *netlists, at_once):
+        found[name] = path
+        timing(f"timing what the script {script} made", len(found) / len(kept))
     units = by_unit({name: found[name] for name in kept})
     if not whole:
         return Measured(script, units)
     tell(f"timing what is between modules, script {script}", None)
-    return Measured(script, units, paths_between(sta, library, modules, kept, parts))
+    return Measured(script, units, paths_between(sta, library, *netlists))
 
 
 def known_units(names: Sequence[str]) -> Sequence[str]:
@@ -103,8 +124,8 @@ def known_units(names: Sequence[str]) -> Sequence[str]:
     return list(dict.fromkeys([CELL, *names])) if names else units
 
 
-def design_text(config: AcceleratorConfig, units: Sequence[str]) -> tuple[str, str]:
-    """The modules of `config` that are in `units`, and those that all of them instantiate."""
+def design_text(config: AcceleratorConfig, units: Sequence[str]) -> DesignText:
+    """The modules of `config` that are in `units`, and what they instantiate."""
     # Loads Amaranth, which only who measures needs.
     exporter = import_module("celosia.sim.export.design")
     splitter = import_module("celosia.sim.export.silicon.synthesis.modules")
@@ -112,7 +133,8 @@ def design_text(config: AcceleratorConfig, units: Sequence[str]) -> tuple[str, s
     modules: Mapping[str, VerilogModule] = splitter.split_modules(design.verilog)
     chosen = [name for name in modules if unit_of(place_of(name)) in units]
     others = [module.interface for name, module in modules.items() if name not in chosen]
-    return "".join(modules[name].text for name in chosen), "".join(others) + design.models
+    text = "".join(modules[name].text for name in chosen)
+    return DesignText(text, "".join(others), design.models)
 
 
 def place_of(module: str) -> str:

@@ -7,7 +7,7 @@ __all__ = ["RegisterPath"]
 
 @dataclass(frozen=True)
 class RegisterPath:
-    """The longest path of a module from one of its registers to one of its registers."""
+    """The longest path of a module from one of its registers or memories to one of them."""
 
     begin: str
     """The register that it begins at."""

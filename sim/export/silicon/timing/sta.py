@@ -17,7 +17,7 @@ __all__ = ["TimedNetlist", "find_sta", "read_paths", "report_paths"]
 
 _SCRIPT: Final = """\
 {libraries}read_verilog netlist.v
-link_design {top}
+link_design {{{top}}}
 set clocks [all_registers -clock_pins]
 if {{[llength $clocks]}} {{
   create_clock -name clk -period 10 clk

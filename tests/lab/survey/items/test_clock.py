@@ -7,7 +7,7 @@ import pytest
 from celosia.lab.survey.items import clock
 from celosia.lab.survey.parts.paper import paper
 from celosia.lab.survey.parts.values import Evidence, Scope
-from celosia.sim.export.silicon.timing.measure import Measured, ModulePath
+from celosia.sim.export.silicon.timing.measure import DesignText, Measured, ModulePath
 from celosia.sim.export.silicon.timing.path import RegisterPath
 from celosia.sim.export.silicon.timing.times import Workload
 from celosia.sim.support.errors import EnvironmentProblem
@@ -31,7 +31,7 @@ def timed(monkeypatch):
     tool = SimpleNamespace(identity="known")
     for name in ("find_yosys", "choose_library", "find_sta"):
         monkeypatch.setattr(clock, name, lambda *_: tool)
-    monkeypatch.setattr(clock, "design_text", lambda *_: ("", ""))
+    monkeypatch.setattr(clock, "design_text", lambda *_: DesignText("", "", ""))
     monkeypatch.setattr(clock, "measure", measured)
     monkeypatch.setattr(clock, "predict_standard", lambda *_: [Workload("layer", 2000)])
 

@@ -6,7 +6,7 @@ import pytest
 
 from celosia.sim.command.hardware import timing_command as command
 from celosia.sim.export.silicon.synthesis.runs import ModuleScript
-from celosia.sim.export.silicon.timing.measure import Measured, ModulePath
+from celosia.sim.export.silicon.timing.measure import DesignText, Measured, ModulePath
 from celosia.sim.export.silicon.timing.path import RegisterPath
 from celosia.sim.export.silicon.timing.times import Workload
 from celosia.sim.support.errors import EnvironmentProblem
@@ -32,7 +32,7 @@ def timed(yosys, monkeypatch):
 
     monkeypatch.setattr(command, "measure", measured)
     monkeypatch.setattr(command, "find_sta", lambda: "sta")
-    monkeypatch.setattr(command, "design_text", lambda *_: ("", ""))
+    monkeypatch.setattr(command, "design_text", lambda *_: DesignText("", "", ""))
     monkeypatch.setattr(command, "predict_standard", lambda *_: [Workload("a layer", 1000)])
     return ("timing", "--preset", "tiny", *yosys)
 
@@ -72,7 +72,7 @@ def test_paths_in_levels(yosys, monkeypatch):
     said = "Executing LTP\nLongest topological path in top (length={}):\n    0: \\a\n    1: \\b\n"
     texts = {"top.accelerator.execute.array.mesh": 10, "top.accelerator.decoder": 15}
     kept = {name: said.format(length) for name, length in texts.items()}
-    monkeypatch.setattr(command, "design_text", lambda config, units: (" ".join(units), ""))
+    monkeypatch.setattr(command, "design_text", lambda *_: DesignText("", "", ""))
     monkeypatch.setattr(ModuleScript, "run", lambda *_: ({}, kept))
     words = ("timing", "--preset", "tiny", "--levels", "--unit", "decoder", "--json", "-")
     document = json.loads(right(*words, *yosys).stdout)
