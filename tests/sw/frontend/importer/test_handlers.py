@@ -1,0 +1,205 @@
+"""Nodes in forms that onnx's own cases do not have, against ONNX Runtime; and what is refused."""
+
+import numpy as np
+import pytest
+
+from tests.sw.frontend.importer.handlers.test_refusals import refusal
+from tests.sw.frontend.importer.microsoft.nodes import compare
+from tests.sw.frontend.importer.models import floats
+
+X = floats(2, 3, 4) * 3
+EDGES = np.array([-1e4, -2.0, -0.5, -0.0, 0.0, 0.5, 2.0, 1e4], np.float32)
+"""Both sides of what an activation bends at, and far away from it."""
+WHOLE = np.array([[3, -2, 5], [-7, 0, 1]], np.int32)
+IMAGE = floats(2, 4, 5, 6)
+BYTES = np.array([1, 255, 3], np.uint8)
+
+
+def ints(*values):
+    return np.array(values, np.int64)
+
+
+@pytest.mark.parametrize(
+    ("op", "attributes"),
+    [
+        ("Relu", {}),
+        ("LeakyRelu", {}),
+        ("LeakyRelu", {"alpha": -0.5}),
+        ("ThresholdedRelu", {}),
+        ("ThresholdedRelu", {"alpha": 0.5}),
+        ("Elu", {}),
+        ("Elu", {"alpha": 2.5}),
+        ("Celu", {}),
+        ("Celu", {"alpha": 2.5}),
+        ("Selu", {}),
+        ("Selu", {"alpha": 2.5, "gamma": 0.5}),
+        ("HardSigmoid", {}),
+        ("HardSigmoid", {"alpha": 0.5, "beta": 0.1}),
+        ("HardSwish", {}),
+        ("Softplus", {}),
+        ("Softsign", {}),
+        ("Sign", {}),
+        ("Ceil", {}),
+        ("Reciprocal", {}),
+        ("IsInf", {}),
+        ("IsInf", {"detect_negative": 0}),
+        ("IsInf", {"detect_positive": 0}),
+    ],
+)
+def test_activations_at_their_edges(op, attributes):
+    values = EDGES if op != "IsInf" else np.array([-np.inf, 0, np.inf, np.nan], np.float32)
+    compare(op, [values[:4] if op == "Reciprocal" else values], domain="", **attributes)
+
+
+@pytest.mark.parametrize(
+    ("op", "inputs", "attributes"),
+    [
+        ("Softmax", [X], {}),
+        ("Softmax", [X], {"axis": 0}),
+        ("Softmax", [X], {"axis": -2}),
+        ("LogSoftmax", [X * 100], {}),
+        ("LogSoftmax", [X], {"axis": 1}),
+        ("Hardmax", [np.round(X)], {}),
+        ("Hardmax", [np.round(X)], {"axis": 1}),
+        ("PRelu", [X, floats(3, 1)], {}),
+        ("Relu", [WHOLE], {"opset": 17}),
+        ("Max", [WHOLE], {}),
+        ("Mean", [X], {}),
+        ("Mean", [X, floats(4), floats(3, 1)], {}),
+        ("Sum", [X, floats(4), floats(3, 1)], {}),
+        ("Min", [X, floats(4), floats(3, 1)], {}),
+        ("Pow", [WHOLE, np.array(2, np.int32)], {}),
+        ("Pow", [WHOLE, np.array([2.0, 0.0, 1.0], np.float32)], {}),
+        ("Pow", [np.abs(X), np.array(3, np.int32)], {}),
+        ("Mod", [WHOLE, np.array([2, -3, 4], np.int32)], {}),
+        ("Mod", [WHOLE, np.array([2, -3, 4], np.int32)], {"fmod": 1}),
+        ("Mod", [X, np.full(4, -0.75, np.float32)], {"fmod": 1}),
+        ("BitShift", [BYTES, np.uint8([0, 1, 7])], {"direction": "LEFT"}),
+        (
+            "BitShift",
+            [BYTES, np.uint8([0, 1, 1])],
+            {"direction": "RIGHT"},
+        ),
+        ("Clip", [X, np.float32(-0.5)], {}),
+        ("Clip", [X, None, np.float32(0.5)], {}),
+        ("Clip", [X, np.float32(0.5), np.float32(-0.5)], {}),
+        ("Where", [X > 0, X, np.float32(7)], {}),
+        ("Greater", [X, floats(3, 1)], {}),
+        ("GreaterOrEqual", [np.round(X), np.float32(1)], {}),
+        ("LessOrEqual", [np.round(X), np.float32(1)], {}),
+    ],
+)
+def test_elements(op, inputs, attributes):
+    compare(op, inputs, domain="", **{k: v for k, v in attributes.items() if k != "opset"})
+
+
+@pytest.mark.parametrize(
+    ("op", "inputs", "attributes"),
+    [
+        ("Gather", [X, ints(-1, 0)], {}),
+        ("Gather", [X, ints(-1, 0)], {"axis": -1}),
+        ("Gather", [X, np.array(1)], {"axis": 1}),
+        ("GatherElements", [X, np.argsort(X, 1)[:, :2]], {"axis": 1}),
+        ("GatherElements", [X, np.argsort(X, 0) - 2], {}),
+        ("GatherElements", [X, np.argsort(X, 2) - 4], {"axis": -1}),
+        ("GatherND", [X, ints([1, -1], [0, 2])], {}),
+        ("GatherND", [X, ints([2], [-3])], {"batch_dims": 1}),
+        ("ScatterElements", [X, np.zeros((1, 2, 1), np.int64), floats(1, 2, 1)], {"axis": 2}),
+        ("ScatterElements", [X, ints([[1, 0]]), floats(1, 1, 2)], {}),
+        ("ScatterND", [X, ints([1, 2], [0, 0]), floats(2, 4)], {}),
+        ("ReduceSum", [X], {}),
+        ("ReduceSum", [X], {"keepdims": 0}),
+        ("ReduceMean", [X], {"axes": [-1, 0]}),
+        ("ReduceL1", [X], {"axes": [1], "keepdims": 0}),
+        ("ReduceL2", [WHOLE], {"axes": [1]}),
+        ("ReduceLogSum", [np.abs(X)], {"axes": [-1]}),
+        ("ReduceLogSumExp", [X * 90], {"axes": [0, 2], "keepdims": 0}),
+        ("ReduceSumSquare", [WHOLE], {"axes": [0]}),
+        ("ReduceProd", [X], {"axes": [-2]}),
+        ("ArgMin", [X], {}),
+        ("ArgMax", [X], {"axis": -1, "keepdims": 0}),
+        ("LpNormalization", [X], {"axis": 1}),
+        ("LpNormalization", [X], {"p": 1}),
+        ("LayerNormalization", [X, floats(4), floats(4)], {}),
+        ("LayerNormalization", [X, floats(3, 4)], {"axis": 1, "epsilon": 0.5}),
+        ("InstanceNormalization", [IMAGE, floats(4), floats(4)], {}),
+        ("InstanceNormalization", [IMAGE, floats(4), floats(4)], {"epsilon": 0.5}),
+        ("BatchNormalization", [IMAGE, *(np.abs(floats(4)) for _ in range(4))], {}),
+        ("BatchNormalization", [IMAGE, *(np.abs(floats(4)) for _ in range(4))], {"epsilon": 0.5}),
+        ("Gemm", [floats(3, 4), floats(4, 5)], {}),
+        ("Gemm", [floats(4, 3), floats(5, 4), floats(5)], {"transA": 1, "transB": 1}),
+        ("Gemm", [floats(3, 4), floats(4, 5), floats(3, 1)], {"alpha": 0.5, "beta": -2.0}),
+        ("MatMul", [floats(4), floats(4)], {}),
+        ("MatMul", [floats(4), floats(2, 4, 5)], {}),
+        ("MatMul", [floats(2, 3, 4), floats(4)], {}),
+        ("Conv", [IMAGE, floats(2, 4, 3, 3)], {}),
+        ("Conv", [IMAGE, floats(4, 2, 3, 3), floats(4)], {"group": 2, "pads": [1, 0, 2, 1]}),
+        ("Conv", [IMAGE, floats(2, 4, 2, 3)], {"strides": [2, 1], "dilations": [1, 2]}),
+        ("Conv", [IMAGE, floats(2, 4, 2, 3)], {"strides": [2, 2], "auto_pad": "SAME_UPPER"}),
+        ("Conv", [IMAGE, floats(2, 4, 2, 2)], {"auto_pad": "SAME_LOWER"}),
+        ("Conv", [IMAGE, floats(2, 4, 2, 2)], {"auto_pad": "VALID"}),
+        ("MaxPool", [IMAGE], {"kernel_shape": [2, 3], "pads": [1, 1, 0, 1]}),
+        ("MaxPool", [IMAGE], {"kernel_shape": [2, 2], "strides": [2, 2], "ceil_mode": 1}),
+        ("AveragePool", [IMAGE], {"kernel_shape": [2, 3], "pads": [1, 1, 0, 1]}),
+        (
+            "AveragePool",
+            [IMAGE],
+            {"kernel_shape": [2, 3], "pads": [1, 1, 0, 1], "count_include_pad": 1},
+        ),
+        ("GlobalAveragePool", [IMAGE], {}),
+        ("DepthToSpace", [IMAGE], {"blocksize": 2}),
+        ("DepthToSpace", [IMAGE], {"blocksize": 2, "mode": "CRD"}),
+        ("SpaceToDepth", [floats(1, 2, 4, 6)], {"blocksize": 2}),
+        ("Transpose", [X], {}),
+        ("Flatten", [X], {}),
+        ("Flatten", [X], {"axis": 0}),
+        ("Flatten", [X], {"axis": 3}),
+        ("Flatten", [X], {"axis": -1}),
+        ("Concat", [X, X[:, :1]], {"axis": -2}),
+        ("Trilu", [X], {}),
+        ("Trilu", [X], {"upper": 0}),
+        ("Size", [X], {}),
+        ("Shape", [X], {"start": 1}),
+        ("Shape", [X], {"end": -1}),
+        ("Einsum", [X, floats(4, 5)], {"equation": "bij,jk"}),
+        ("Einsum", [X, floats(2, 5, 4)], {"equation": "bij,bkj->bik"}),
+        ("Einsum", [X], {"equation": "bij->jb"}),
+        ("Einsum", [floats(3, 4), floats(5)], {"equation": "ij,k->ki"}),
+    ],
+)
+def test_axes_and_products(op, inputs, attributes):
+    compare(op, inputs, domain="", within=(1e-4, 1e-5), **attributes)
+
+
+def test_a_norm_gives_its_mean_and_deviation_alone_or_both():
+    """A file may name only one of them."""
+    for outputs in (("y", "mean", "deviation"), ("y", "", "deviation"), ("y", "mean")):
+        inputs = [X, floats(4), floats(4)]
+        compare("LayerNormalization", inputs, outputs, "", within=(1e-4, 1e-5), epsilon=0.25)
+
+
+@pytest.mark.parametrize(
+    ("op", "shape", "constants", "attributes", "reason"),
+    [
+        ("Slice", [2, 3], (ints(0), ints(2), ints(0), ints(0)), {}, "steps (0,) do not fit"),
+        ("Slice", [2, 3], (ints(0, 0), ints(2)), {}, "its starts (0, 0), ends (2,), axes (0, 1)"),
+        ("Concat", [2, 3], (floats(2, 3),), {}, "its attribute axis is missing"),
+        ("Split", [2, 3], (ints(3, -1),), {"outputs": 2}, "parts (3, -1) are not axis 0"),
+        ("Pad", [2, 3], (ints(0, 0, 0, 0),), {"mode": "half"}, "its mode 'half' is not supported"),
+        ("ReduceMean", None, (WHOLE,), {}, "the mean of int32 is not supported"),
+        ("Gemm", [2, 3, 4], (floats(4, 5),), {}, "its operands are no matrices"),
+        ("Einsum", [2, 3], (), {"equation": "ii->i"}, "does not name each axis of x once"),
+        ("Einsum", [2, 3], (), {"equation": "ij->ii"}, "makes axes out of nothing"),
+        ("Range", None, (0, 1 << 28, 1), {}, "it has 268435456 elements"),
+        ("ConstantOfShape", None, (ints(2, -1),), {}, "its shape is (2, -1)"),
+        ("Cast", [2], (), {"to": 8}, "strings are not supported"),
+        ("GatherND", [2, 3], (ints([0]),), {"batch_dims": -1}, "batch_dims: -1 is not possible"),
+        ("GroupNormalization", [1, 4, 2], (floats(4),) * 2, {"num_groups": 0, "opset": 21}, "4 c"),
+        ("Reshape", [2, 3], (ints(4, -1),), {}, "has not the elements of shape (4, -1)"),
+        ("Flatten", [2, 3], (), {"axis": -3}, "axis -3 is not in"),
+    ],
+)
+def test_what_is_wrong_is_said(op, shape, constants, attributes, reason):
+    found = refusal(op, shape, constants, **attributes)
+    assert found is not None
+    assert reason in found
