@@ -59,6 +59,18 @@ def test_a_full_ring_is_not_an_empty_one():
     assert len(port.memory) == 7 * 24
 
 
+def test_what_goes_around_the_end_of_the_ring_begins_again_at_its_base():
+    port, ring = make(8, head=5)
+    image = program(7)
+    ring.feed(image)
+    entry = len(image) // 7
+    held = bytes(port.memory[BASE + at] for at in range(4 * entry))
+    behind = bytes(port.memory[BASE + 5 * entry + at] for at in range(3 * entry))
+    assert (behind, held) == (image[: 3 * entry], image[3 * entry :])
+    assert port.words["RING_TAIL"] == 4
+    assert not port.waits
+
+
 def test_the_doorbell_follows_the_tail():
     port, ring = make(8)
     ring.feed(program(3))
