@@ -74,10 +74,10 @@ def test_activations_at_their_edges(op, attributes):
         ("Mod", [WHOLE, np.array([2, -3, 4], np.int32)], {}),
         ("Mod", [WHOLE, np.array([2, -3, 4], np.int32)], {"fmod": 1}),
         ("Mod", [X, np.full(4, -0.75, np.float32)], {"fmod": 1}),
-        ("BitShift", [BYTES, np.uint8([0, 1, 7])], {"direction": "LEFT"}),
+        ("BitShift", [BYTES, np.array([0, 1, 7], np.uint8)], {"direction": "LEFT"}),
         (
             "BitShift",
-            [BYTES, np.uint8([0, 1, 1])],
+            [BYTES, np.array([0, 1, 1], np.uint8)],
             {"direction": "RIGHT"},
         ),
         ("Clip", [X, np.float32(-0.5)], {}),
