@@ -1,0 +1,49 @@
+"""Steps of decoders that cannot be, and how many bytes a step has to read."""
+
+import pytest
+
+from celosia.sim.support.problems import InputError
+from celosia.sim.support.progress import silent
+from celosia.sim.workloads.decoder_workload import DECODERS, decoder, decoder_layer, step_bytes
+from celosia.sim.workloads.details import Decoder, DecoderLayer
+from celosia.sw.decoding.texts import Text
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "decoder: give --model, one of gpt2-small, opt-125m, tinyllama"),
+        ({"model": "gpt2"}, "--model gpt2: there are gpt2-small, opt-125m, tinyllama"),
+        ({"model": "opt-125m"}, "decoder: give --context, the number of tokens in the caches"),
+        ({"model": "opt-125m", "context": "1,"}, "--context 1,: '' is no number of tokens"),
+        ({"model": "opt-125m", "context": "-1"}, "--context -1: '-1' is no number of tokens"),
+        ({"model": "opt-125m", "context": "12345"}, "each from 0 to 4095"),
+        ({"model": "opt-125m", "context": "1", "rows": 0}, "--rows 0: a step has at least one"),
+        (
+            {"model": "opt-125m", "context": "4095", "rows": 2},
+            "--context 4095 --rows 2: 4097 keys are more than the 4096 of the longest row",
+        ),
+        (
+            {"model": "opt-125m", "context": "1", "layers": 1_000_000},
+            "--layers 1000000: 7,077,888,000,000 bytes of weights are more than the",
+        ),
+    ],
+)
+def test_what_is_no_step_is_refused(options, said):
+    with pytest.raises(InputError) as told:
+        decoder(Decoder(**options), 0, silent)
+    assert said in str(told.value)
+
+
+def test_a_layer_says_its_own_name():
+    with pytest.raises(InputError, match=r"^decoder-layer: give --model"):
+        decoder_layer(DecoderLayer(), 0, silent)
+
+
+def test_a_step_reads_all_weights_and_the_keys_and_values_of_each_text():
+    """GPT-2 small: 12 layers of 12 x 768 x 768, the vocabulary's product, 2 x 768 for a token."""
+    shape = DECODERS["gpt2-small"]
+    weights = 12 * 12 * 768**2 + 768 * 50257
+    assert step_bytes(shape, []) == weights
+    texts = [Text(10, 1), Text(3, 2)]
+    assert step_bytes(shape, texts) - weights == 12 * 2 * 768 * (11 + 5)
