@@ -17,7 +17,6 @@ from celosia.sw.scheduling.drains import SumsBlock, _function, mask_settings
 from celosia.sw.scheduling.memory.lives import Life
 from celosia.sw.timeline.local import LocalTimes, settle, stamp
 
-
 PROBABILITIES = View("p", 0, 0, 12, 10)
 
 
