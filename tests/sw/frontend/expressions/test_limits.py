@@ -278,6 +278,17 @@ def test_elements_stand_where_the_axes_say():
     assert matrix.of(np.arange(60).reshape(3, 4, 5)).tolist() == [[0, 59], [5, 7]]
 
 
+def test_a_tensor_that_no_product_reads_is_stored_by_its_rows():
+    """All axes but the last are rows of its matrix."""
+    deep = placeholder("deep", (2, 3, 4), "int32", low=-9, high=9)
+    operator = tensorize(
+        compute("c", (2, 3, 4), lambda n, i, j: requantize(deep[n, i, j], 1), "int8")
+    )
+    tensors = operator.graph.tensors
+    assert {(each.rows, each.cols) for each in tensors.values()} == {(6, 4)}
+    assert operator.laid_out == ()
+
+
 def test_each_tensor_stands_behind_what_it_is_made_of():
     first = compute("first", (8,), lambda i: total(few[i, k], k))
     second = compute("second", (8,), lambda i: first[i] + first[7 - i])

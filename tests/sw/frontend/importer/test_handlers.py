@@ -203,3 +203,13 @@ def test_what_is_wrong_is_said(op, shape, constants, attributes, reason):
     found = refusal(op, shape, constants, **attributes)
     assert found is not None
     assert reason in found
+
+
+@pytest.mark.parametrize("times", [4096, 4097])
+def test_a_size_is_16384_at_most(times):
+    nothing, scales = np.empty(0, np.float32), np.array([1, times], np.float32)
+    found = refusal("Resize", [1, 4], (nothing, scales), opset=18)
+    if times == 4096:
+        assert found is None
+    else:
+        assert "its result has the sizes (1, 16388): each is 1 to 16384" in found

@@ -103,6 +103,7 @@ def test_what_is_absorbed_names_the_node_that_stands_for_it():
     assert any(context in name for name in names)
     (origin,) = [name for name in done.absorbed if name.startswith(scores) and "_1" not in name]
     assert any(context in name for name in done.origins(origin))
+    assert all(absorbed != root for absorbed, root in done.absorbed.items())
 
 
 def test_a_pass_that_raises_is_a_warning_where_there_are_no_notes(monkeypatch, caplog, mistakes):
