@@ -69,6 +69,13 @@ def test_the_command_of_a_replay_can_be_run(tmp_path):
     assert document["memory"]["channel_stalls"] == {"r": 90, "aw": 20}
 
 
+@pytest.mark.parametrize("most", [0, 1, 7])
+def test_shrinking_tries_as_often_as_it_may(most):
+    case, tried = draw_case(0, "tiny", ()), []
+    assert shrink(case, lambda c: tried.append(c) is not None, most) == case
+    assert len(tried) == most
+
+
 def test_shrinking_keeps_the_commands_that_matter_and_a_plain_memory():
     case = draw_case(11, "tiny", ())
     case = replace(case, timing=replace(case.timing, stall_percent=60))
