@@ -43,6 +43,8 @@ def test_the_report_is_that_of_the_command(operator):
     report = operator.report()
     validate(report)
     assert (report["mismatches"], report["elements_checked"]) == (0, 72)
+    operator(A, B, check=False)
+    assert operator.report()["elements_checked"] == 0
     assert operator.cycles is None, "the functional simulator has no clock"
 
 

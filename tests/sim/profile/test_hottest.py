@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from celosia.isa.encoding import FENCE, FLUSH, MVIN, MVOUT
+from celosia.sim.command import report_commands
 from celosia.sim.profile.hottest import HEADS, by_command, hottest, rows_of
 from celosia.sim.profile.log import NEVER
 from celosia.sim.reporting.annotate import annotate
@@ -71,3 +72,9 @@ def test_a_listing_has_the_cycles_of_each_line(profile):
     ]  # fmt: skip
     numbers = [line[line.index("#") + 1 :] for line in lines if "#" in line[1:]]
     assert [" ".join(each) for each in numbers] == ["8 0 7 DMA read", "5 6 4 array", "8 0 6 array"]
+
+
+def test_a_table_says_of_how_many_instructions_its_hottest_are(profile):
+    table = report_commands._top_table(profile, 1)
+    assert table.title == "The hottest of 5 instructions"
+    assert table.row_count == 1
