@@ -16,7 +16,10 @@ def made():
     """x: 2x3; twice = x * 2; third = 1 / 4 ... and views of them, by their names."""
     build = GraphBuilder("g")
     x, y = build.input("x", TensorType(F, (2, 3))), build.input("y", TensorType(F, (2, 3)))
-    two, four = build.constant(np.float32(2), "two"), build.constant(np.float32([[4]]), "four")
+    two, four = (
+        build.constant(np.float32(2), "two"),
+        build.constant(np.array([[4]], np.float32), "four"),
+    )
     zero, row = build.constant(np.float32(0), "zero"), build.constant(np.ones(3, np.float32), "row")
     names = {"x": x, "y": y, "two": two, "row": row}
     for name, op, operands in (
