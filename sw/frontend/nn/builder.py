@@ -8,6 +8,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from math import inf
 from typing import Any, Final
 
 import numpy as np
@@ -47,28 +48,40 @@ class GraphBuilder:
         """The value of a tensor, if it is known."""
         return self._constants.get(name)
 
-    def never_negative(self, name: str) -> bool:
-        """Whether no element of a tensor of floats can be negative, as far as its nodes tell."""
-        known, waiting = dict[str, bool](), [name]
+    def least(self, name: str) -> float:
+        """What no element of a tensor of floats is less than, as far as its nodes tell."""
+        known, waiting = dict[str, float](), [name]
         while waiting:
             each = waiting[-1]
             node, value = self._nodes.get(each), self._constants.get(each)
-            sign = None if node is None else OPERATORS[node.op].negative
-            operands = [] if node is None else list(filter(self._is_float, node.inputs))
-            unknown = [other for other in operands if other not in known]
-            if sign in {"any", "all"} and unknown:
+            rule = None if node is None else OPERATORS[node.op].bound
+            operands = [] if node is None or rule is None else self._floats(node)
+            if unknown := [other for other in operands if other not in known]:
                 waiting += unknown
                 continue
-            known[waiting.pop()] = (
-                sign == "never"
-                or (sign == "any" and all(known[other] for other in operands))
-                or (sign == "all" and any(known[other] for other in operands))
-                or (value is not None and bool(np.all(value >= 0)))
-            )
+            waiting.pop()
+            if rule is not None:
+                known[each] = rule([known[other] for other in operands])
+            else:
+                known[each] = -inf if value is None else float(value.min(initial=inf))
         return known[name]
 
-    def _is_float(self, name: str) -> bool:
-        return self._types[name].is_float
+    def is_computed(self, name: str) -> bool:
+        """Whether a product is among what a tensor of floats is made of."""
+        seen, waiting = {name}, [name]
+        while waiting:
+            node = self._nodes.get(waiting.pop())
+            if node is None:
+                continue
+            if OPERATORS[node.op].macs is not None:
+                return True
+            new = [each for each in self._floats(node) if each not in seen]
+            seen.update(new)
+            waiting += new
+        return False
+
+    def _floats(self, node: Node) -> list[str]:
+        return [each for each in node.inputs if self._types[each].is_float]
 
     def inputs_of(self, name: str) -> list[str]:
         """The inputs that a tensor depends on."""

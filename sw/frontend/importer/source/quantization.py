@@ -214,11 +214,15 @@ class Quantization:
         return self._scales.get(name)
 
     def _cut_off(self, found: _Stands) -> str:
-        """What integers stand for that have no negative numbers: tools leave a ReLU to them."""
-        limits = self._limits(found)
-        if limits is None or limits[0] < 0 or self.build.never_negative(found.real):
-            return found.real
-        return self.build.op("relu", found.real)
+        """What integers stand for that have no negative numbers: tools leave a ReLU to them.
+
+        None was behind what is never negative, nor where nothing is computed: of inputs and masks
+        the calibration of the tool saw no negative number.
+        """
+        limits, real = self._limits(found), found.real
+        if limits is None or limits[0] < 0 or self.build.least(real) >= 0:
+            return real
+        return self.build.op("relu", real) if self.build.is_computed(real) else real
 
     def _note(self, found: _Stands) -> None:
         """Widen the range of what a tensor stands for, if scale and zero point are known."""

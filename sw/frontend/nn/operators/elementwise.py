@@ -38,7 +38,7 @@ def _each(
     *,
     operands: int = 1,
     result: str | None = None,
-    negative: Literal["never", "any", "all"] | None = None,
+    bound: Callable[[Sequence[float]], float] | None = None,
     written: Literal["middle", "around"] | None = None,
 ) -> Operator:
     """An operator without attributes on operands of one type, which `result` has if it is None."""
@@ -55,12 +55,16 @@ def _each(
         infer=infer,
         compute=lambda values, _: compute(*values),
         reach=Reach.ELEMENT,
-        negative=negative,
+        bound=bound,
         written=written,
     )
 
 
 _pair: Final = partial(_each, operands=2)
+
+
+def _product(least: Sequence[float]) -> float:
+    return 0.0 if min(least) >= 0 else -np.inf
 
 
 def _erf(x: Array) -> Array:
@@ -147,13 +151,14 @@ def _cast_run(values: Sequence[Array], attributes: Mapping[str, Any]) -> Array:
 _LOGIC: Final = (*BOOL, *INTEGERS)
 
 ELEMENTWISE: Final = (
-    _each("abs", np.abs, NUMBERS, "The absolute value of each element.", negative="never"),
+    _each("abs", np.abs, NUMBERS, "The absolute value of each element.", bound=lambda _: 0.0),
     _each("cos", np.cos, FLOATS, "The cosine of each element."),
     _each(
         "erf",
         _erf,
         FLOATS,
         "The error function, to four units of float32's last place.",
+        bound=lambda _: -1.0,
         written="middle",
     ),
     _each(
@@ -162,7 +167,7 @@ ELEMENTWISE: Final = (
         FLOATS,
         "The exponential of each element.",
         written="middle",
-        negative="never",
+        bound=lambda _: 0.0,
     ),
     _each("floor", np.floor, FLOATS, "The next integer below each element."),
     _each("is_nan", np.isnan, FLOATS, "Whether each element is not a number.", result="bool"),
@@ -170,14 +175,21 @@ ELEMENTWISE: Final = (
     _each("neg", np.negative, _SIGNED, "Each element times -1.", written="around"),
     _each("not", np.invert, _LOGIC, "The complement of each element's bits, or of a bool."),
     _each("round", np.rint, FLOATS, "The nearest integer to each element, ties to even."),
-    _each("sigmoid", sigmoid, FLOATS, "1 / (1 + exp(-a)).", written="middle", negative="never"),
+    _each("sigmoid", sigmoid, FLOATS, "1 / (1 + exp(-a)).", written="middle", bound=lambda _: 0.0),
     _each("sin", np.sin, FLOATS, "The sine of each element."),
-    _each("sqrt", np.sqrt, FLOATS, "The square root of each element.", negative="never"),
-    _each("tanh", np.tanh, FLOATS, "The hyperbolic tangent of each element.", written="middle"),
-    _pair("add", np.add, NUMBERS, "a + b; integers wrap.", written="around", negative="any"),
+    _each("sqrt", np.sqrt, FLOATS, "The square root of each element.", bound=lambda _: 0.0),
+    _each(
+        "tanh",
+        np.tanh,
+        FLOATS,
+        "The hyperbolic tangent of each element.",
+        bound=lambda _: -1.0,
+        written="middle",
+    ),
+    _pair("add", np.add, NUMBERS, "a + b; integers wrap.", written="around", bound=sum),
     _pair("and", np.bitwise_and, _LOGIC, "a and b, bit by bit."),
     _pair(
-        "div", _divide, NUMBERS, "a / b; integers are truncated.", written="around", negative="any"
+        "div", _divide, NUMBERS, "a / b; integers are truncated.", written="around", bound=_product
     ),
     _pair("equal", np.equal, TYPES, "Whether a = b.", result="bool"),
     _pair("less", np.less, NUMBERS, "Whether a < b.", result="bool"),
@@ -188,7 +200,7 @@ ELEMENTWISE: Final = (
         NUMBERS,
         "The larger of a and b; NaN if one is.",
         written="middle",
-        negative="all",
+        bound=max,
     ),
     _pair(
         "min",
@@ -196,9 +208,9 @@ ELEMENTWISE: Final = (
         NUMBERS,
         "The smaller of a and b; NaN if one is.",
         written="middle",
-        negative="any",
+        bound=min,
     ),
-    _pair("mul", np.multiply, NUMBERS, "a * b; integers wrap.", written="around", negative="any"),
+    _pair("mul", np.multiply, NUMBERS, "a * b; integers wrap.", written="around", bound=_product),
     _pair("or", np.bitwise_or, _LOGIC, "a or b, bit by bit."),
     _pair("pow", _power, NUMBERS, "a to the power of b; integers are truncated.", written="around"),
     _pair("sub", np.subtract, NUMBERS, "a - b; integers wrap.", written="around"),

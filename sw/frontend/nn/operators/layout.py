@@ -168,7 +168,7 @@ LAYOUT: Final = (
         infer=_reshape,
         compute=lambda values, attributes: values[0].reshape(attributes["shape"]),
         reach=Reach.VIEW,
-        negative="any",
+        bound=min,
         idle=always,
     ),
     Operator(
@@ -178,7 +178,7 @@ LAYOUT: Final = (
         infer=_transpose,
         compute=lambda values, attributes: values[0].transpose(attributes["permutation"]),
         reach=Reach.VIEW,
-        negative="any",
+        bound=min,
         idle=lambda a, result: a["permutation"] == tuple(range(result.rank)),
     ),
     Operator(
@@ -188,7 +188,7 @@ LAYOUT: Final = (
         infer=_broadcast,
         compute=lambda values, attributes: np.broadcast_to(values[0], attributes["shape"]),
         reach=Reach.VIEW,
-        negative="any",
+        bound=min,
         idle=always,
     ),
     Operator(
@@ -198,7 +198,7 @@ LAYOUT: Final = (
         infer=_slice,
         compute=_slice_run,
         reach=Reach.VIEW,
-        negative="any",
+        bound=min,
         idle=lambda a, _: min(a["steps"], default=1) > 0,
     ),
     Operator(
@@ -209,7 +209,7 @@ LAYOUT: Final = (
         infer=_concat,
         compute=lambda values, attributes: np.concatenate(values, attributes["axis"]),
         reach=Reach.COPY,
-        negative="any",
+        bound=min,
         idle=always,  # The result of several operands that have elements is larger.
         host="it puts tensors together",
     ),
@@ -234,7 +234,7 @@ LAYOUT: Final = (
         infer=_gather,
         compute=lambda values, attributes: np.take(values[0], values[1], attributes["axis"]),
         reach=Reach.VIEW,
-        negative="any",
+        bound=min,
         host="it looks up rows of a table",
     ),
     Operator(

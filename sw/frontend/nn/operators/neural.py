@@ -173,7 +173,7 @@ NEURAL: Final = (
         infer=_softmax,
         compute=_softmax_run,
         reach=Reach.ROW,
-        negative="never",
+        bound=lambda _: 0.0,
     ),
     Operator(
         name="layernorm",
@@ -203,7 +203,7 @@ NEURAL: Final = (
         infer=_floats,
         compute=lambda values, _: np.maximum(values[0], values[0].dtype.type(0)),
         reach=Reach.ELEMENT,
-        negative="never",
+        bound=lambda _: 0.0,
         curve=lambda _: (),
     ),
     Operator(

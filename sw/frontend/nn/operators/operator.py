@@ -161,9 +161,8 @@ class Operator:
     product drain: the attributes of curves that a file may have written out, where a factor of
     their operand is known.  For a factor of 1 the first one is what the accelerator computes; none:
     files have an operator for it."""
-    negative: Literal["never", "any", "all"] | None = None
-    """Whether a result has negative elements: never, only if any operand has some, or only if all
-    have; None: it may always."""
+    bound: Callable[[Sequence[float]], float] | None = None
+    """What no element is less than, by what none of each operand of floats is; None: nothing."""
     written: Literal["middle", "around"] | None = None
     """Where it stands in curves that files write out."""
     host: str = ""

@@ -172,7 +172,7 @@ PRODUCTS: Final = (
         infer=_pool,
         compute=_max_pool,
         reach=Reach.SAMPLE,
-        negative="any",
+        bound=min,
     ),
     Operator(
         name="average_pool",
@@ -181,7 +181,7 @@ PRODUCTS: Final = (
         infer=_average_type,
         compute=_average_pool,
         reach=Reach.SAMPLE,
-        negative="any",
+        bound=min,
     ),
 )
 """Products, convolutions and pooling."""

@@ -48,31 +48,38 @@ def test_a_slice_that_turns_an_axis_is_kept():
     assert turned != x
 
 
-def test_what_can_be_negative():
-    """Signs follow from operators and from constants; nobody knows those of inputs."""
+def test_what_no_element_is_less_than():
+    """It follows from operators and from constants; nobody knows it of inputs."""
     builder, x = start()
     weak, strong = builder.like(-1, x), builder.like(1, x)
     magnitude = builder.op("abs", x)
     view = builder.op("transpose", magnitude, permutation=(1, 0))
-    never = (
-        magnitude,
-        strong,
-        builder.op("mul", magnitude, strong),
-        builder.op("max", x, strong),
-        builder.op("concat", view, builder.op("exp", view), axis=0),
-        builder.op("softmax", x, axis=-1),
-    )
-    may = (
-        x,
-        weak,
-        builder.op("mul", magnitude, weak),
-        builder.op("add", magnitude, x),
-        builder.op("min", x, strong),
-        builder.op("max", x, weak),
-        builder.op("neg", magnitude),
-    )
-    assert all(map(builder.never_negative, never))
-    assert not any(map(builder.never_negative, may))
+    least = {
+        x: -np.inf,
+        weak: -1,
+        strong: 1,
+        magnitude: 0,
+        builder.op("mul", magnitude, strong): 0,
+        builder.op("mul", magnitude, weak): -np.inf,
+        builder.op("add", magnitude, weak): -1,
+        builder.op("add", builder.op("erf", x), strong): 0,
+        builder.op("tanh", x): -1,
+        builder.op("max", x, strong): 1,
+        builder.op("max", x, weak): -1,
+        builder.op("min", x, strong): -np.inf,
+        builder.op("concat", view, builder.op("exp", view), axis=0): 0,
+        builder.op("softmax", x, axis=-1): 0,
+        builder.op("neg", magnitude): -np.inf,
+    }
+    assert {name: builder.least(name) for name in least} == least
+
+
+def test_what_is_computed_by_a_product():
+    builder, x = start()
+    mask = builder.op("sub", builder.like(1, x), x)
+    product = builder.op("matmul", x, builder.constant(np.ones((6, 6), np.float32)))
+    behind = builder.op("add", mask, builder.op("tanh", product))
+    assert [builder.is_computed(name) for name in (x, mask, product, behind)] == [0, 0, 1, 1]
 
 
 def test_dead_nodes_are_dropped_and_inputs_stay():
