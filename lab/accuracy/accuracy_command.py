@@ -84,7 +84,9 @@ def accuracy(
             known = ", ".join((*exports, _MINILM, _CURVES))
             raise InputError(f"{name}: there is no such model; there are {known}")
     usual = clip == "error" and not compare
-    if shares and (names != [_MINILM] or not usual or operands):
+    if shares and operands:
+        raise InputError("--operands: not together with --int4-shares")
+    if shares and (names != [_MINILM] or not usual):
         raise InputError("--int4-shares: is of minilm alone, clipped by error")
     if operands and ({_MINILM, _CURVES} & {*names} or not usual):
         raise InputError("--operands: is of models of the catalog, clipped by error")

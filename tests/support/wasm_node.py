@@ -14,16 +14,24 @@ import pytest
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command, pack_ring
 from celosia.isa.memory import MemoryTiming
+from celosia.sim.verilator.doctor import absence
 from celosia.sim.verilator.wasm import modules
 from celosia.sim.verilator.wasm.machine import SOURCES, machine
 
-__all__ = ["NODE", "job_of", "needs_node", "needs_zig", "on_node"]
+__all__ = ["IN_A_BROWSER", "NODE", "job_of", "needs_node", "needs_zig", "on_node"]
 
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="Node is not installed")
 needs_zig = pytest.mark.skipif(
     importlib.util.find_spec("ziglang") is None, reason="the extra page is not installed"
 )
+_MISSING = absence("chromium")
+IN_A_BROWSER = [
+    pytest.mark.nightly,
+    needs_zig,
+    pytest.mark.skipif(bool(_MISSING), reason=str(_MISSING)),
+]
+"""What a test of a page in a real browser is marked with."""
 
 
 def job_of(

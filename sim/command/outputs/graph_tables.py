@@ -115,9 +115,10 @@ def on_chip_line(names: Sequence[str], check: Check = "all") -> str:
 def memory_line(plan: MemoryPlan, check: Check = "all") -> str:
     """How far bytes were used again, and what is not compared for that."""
     therefore = ", so not compared" if check == "all" else ""
+    verb = "is" if len(plan.gone) == 1 else "are"
     return (
         f"memory: tensors that take {plan.dense:,} bytes apart are in {plan.peak:,}, of which "
-        f"{plan.live_sum:,} live at once; {len(plan.gone)} are overwritten{therefore}"
+        f"{plan.live_sum:,} live at once; {len(plan.gone)} {verb} overwritten{therefore}"
     )
 
 

@@ -28,6 +28,8 @@ def test_the_command_shows_a_line_for_each_share(monkeypatch, tmp_path):
     assert all(word in text for word in ("25.4%", "0.99000", "0.98000", "0.key, 1.up"))
     for words in ((), ("curves",), ("minilm", "curves"), ("minilm", "--compare-clips")):
         refused("--int4-shares: is of minilm alone", "accuracy", "--int4-shares", *words)
+    together = "--operands", "--int4-shares"
+    refused("not together with --int4-shares", "accuracy", "minilm", *together)
 
 
 LOST = {"0.up": 8.0, "0.key": 5.0, "0.query": 1.0, "0.value": 2.0, "0.output": 3.0, "0.down": 4.0}

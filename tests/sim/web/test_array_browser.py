@@ -9,7 +9,6 @@ import pytest
 
 from celosia.isa.encoding import FENCE, MVIN, REPEAT
 from celosia.isa.memory import MemoryTiming
-from celosia.sim.verilator.doctor import absence
 from celosia.sim.verilator.wasm.modules import wasm_module
 from celosia.sim.web.assembly import example_text
 from celosia.sim.web.challenges import CHALLENGES, pose
@@ -18,15 +17,9 @@ from celosia.sim.web.programs import MACHINES, PROGRAMS
 from celosia.sim.web.recorded import record
 from celosia.sw.driver.assembly import format_command, format_commands
 from tests.support.chromium import Page, open_page
-from tests.support.wasm_node import needs_zig
+from tests.support.wasm_node import IN_A_BROWSER
 
-MISSING = absence("chromium")
-
-pytestmark = [
-    pytest.mark.nightly,
-    needs_zig,
-    pytest.mark.skipif(bool(MISSING), reason=str(MISSING)),
-]
+pytestmark = IN_A_BROWSER
 
 TINY = MACHINES[0]
 SIZES = [(390, 844), (1440, 900)]

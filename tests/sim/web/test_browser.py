@@ -8,7 +8,6 @@ import pytest
 from celosia.isa.encoding import FENCE, MVIN, REPEAT, Command
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.sim.devices.verilated import VerilatorDevice
-from celosia.sim.verilator.doctor import absence
 from celosia.sim.verilator.wasm.modules import wasm_module
 from celosia.sim.web.assembly import example_text
 from celosia.sim.web.page import page_text
@@ -16,15 +15,9 @@ from celosia.sim.web.programs import MACHINES, PROGRAMS
 from celosia.sim.web.recorded import Recording, record
 from celosia.sw.driver.program_file import parse_program
 from tests.support.chromium import open_page
-from tests.support.wasm_node import needs_zig
+from tests.support.wasm_node import IN_A_BROWSER
 
-MISSING = absence("chromium")
-
-pytestmark = [
-    pytest.mark.nightly,
-    needs_zig,
-    pytest.mark.skipif(bool(MISSING), reason=str(MISSING)),
-]
+pytestmark = IN_A_BROWSER
 TINY = MACHINES[0]
 SIZES = [(390, 844), (1440, 900)]
 

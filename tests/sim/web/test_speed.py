@@ -3,11 +3,8 @@
 import time
 from contextlib import closing
 
-import pytest
-
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.sim.devices.verilated import VerilatorDevice
-from celosia.sim.verilator.doctor import absence
 from celosia.sim.verilator.wasm.modules import wasm_module
 from celosia.sim.web.page import page_text
 from celosia.sim.web.programs import MACHINES, PROGRAMS
@@ -15,15 +12,9 @@ from celosia.sim.web.recorded import MEMORY_BYTES, record
 from celosia.sw.models.cases import matmul_case
 from tests.support.chromium import open_page
 from tests.support.visitor import run
-from tests.support.wasm_node import needs_zig
+from tests.support.wasm_node import IN_A_BROWSER
 
-MISSING = absence("chromium")
-
-pytestmark = [
-    pytest.mark.nightly,
-    needs_zig,
-    pytest.mark.skipif(bool(MISSING), reason=str(MISSING)),
-]
+pytestmark = IN_A_BROWSER
 BASE = MACHINES[-1]
 TURNS = 3
 """Each simulates so often, in turn; the fastest turn counts."""

@@ -3,7 +3,6 @@
 import pytest
 
 from celosia.isa.memory import MemoryTiming
-from celosia.sim.verilator.doctor import absence
 from celosia.sim.verilator.wasm.modules import wasm_module
 from celosia.sim.web.page import page_text
 from celosia.sim.web.programs import MACHINES, PROGRAMS
@@ -11,15 +10,9 @@ from celosia.sim.web.recorded import record
 from tests.support.chromium import open_page
 from tests.support.text_node import shipped_part
 from tests.support.visitor import ACTIONS, texts
-from tests.support.wasm_node import needs_zig
+from tests.support.wasm_node import IN_A_BROWSER
 
-MISSING = absence("chromium")
-
-pytestmark = [
-    pytest.mark.nightly,
-    needs_zig,
-    pytest.mark.skipif(bool(MISSING), reason=str(MISSING)),
-]
+pytestmark = IN_A_BROWSER
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ from celosia.isa.presets import PRESETS
 from celosia.isa.registers.events import ARRAY_OWNERS
 from celosia.sim.command.outputs.graph_tables import (
     groups_table,
+    memory_line,
     on_chip_line,
     owners,
     similarity_table,
@@ -19,6 +20,7 @@ from celosia.sim.command.outputs.graph_tables import (
 from celosia.sim.command.outputs.tables import print_report
 from celosia.sim.run.report import Failure, Measurement, Report, Setting
 from celosia.sim.workloads.similarity import Similarity
+from celosia.sw.scheduling.memory.reuse import MemoryPlan
 
 NONE = {owner.name: 0 for owner in ARRAY_OWNERS}
 COUNTERS = NONE | {"cycles": 200, "array_rows": 150, "wait_load_latency": 40, "drain": 10}
@@ -165,3 +167,14 @@ def test_a_model_of_many_layers_has_its_numbers_in_any_terminal(width):
     assert "x12" in line
     assert f"{12 * 12_345_678:,}" in line
     assert "…" not in "".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("gone", "words"), [("a", "1 is overwritten"), ("ab", "2 are overwritten")]
+)
+def test_how_many_tensors_are_overwritten(gone, words):
+    plan = MemoryPlan(
+        addresses={}, end=0, fixed=0, dense=96, peak=64, live_sum=48, gone=frozenset(gone)
+    )
+    assert memory_line(plan, "none").endswith(f"48 live at once; {words}")
+    assert memory_line(plan).endswith(f"{words}, so not compared")
