@@ -126,7 +126,8 @@ def open_page() -> Iterator[Page]:
     to_browser, down = os.pipe()
     up, from_browser = os.pipe()
 
-    with tempfile.TemporaryDirectory() as folder:
+    # Its processes may still write there when the first one has ended.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         command = [
             # The browser reads from 3 and writes to 4, whatever numbers the pipes have here.
             *("bash", "-c", f'exec "$@" 3<&{to_browser} 4>&{from_browser}', "bash", browser),

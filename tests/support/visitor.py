@@ -124,8 +124,63 @@ def _writes_nothing(page: Page) -> None:
     assert write(page, prompt="Return the", seed="many").startswith("Seed: 'many' is not a")
 
 
+def _cycle(page: Page) -> int:
+    return int(page.tell("document.getElementById('array').dataset.cycle"))
+
+
+def _press(page: Page, name: str) -> None:
+    page.tell(f"document.getElementById('{name}').click()")
+
+
+def _steps_through_the_array(page: Page) -> None:
+    page.until("document.getElementById('array').dataset.opened === '1'")
+    begin = _cycle(page)
+    for button, where in (("step", begin + 1), ("step", begin + 2), ("back", begin + 1)):
+        _press(page, button)
+        page.until(f"document.getElementById('array').dataset.cycle === '{where}'")
+
+
+def _plays_and_pauses(page: Page) -> None:
+    begin = _cycle(page)
+    _press(page, "play")
+    page.until(f"document.getElementById('array').dataset.cycle > {begin + 3}")
+    _press(page, "play")
+    assert texts(page, "#play") == ["Play"]
+
+
+def _goes_to_a_command(page: Page) -> None:
+    page.tell("document.querySelectorAll('#commands > li')[0].querySelector('button').click()")
+    page.until("document.querySelector('#commands > li').getAttribute('aria-current') === 'step'")
+
+
+def _asks_how_a_sum_has_come_about(page: Page) -> None:
+    page.tell("document.querySelectorAll('.cell')[5].click()")
+    assert texts(page, "#cell-says")[0].startswith("Row 1, column 1: ")
+
+
+def _asks_what_a_block_is(page: Page) -> None:
+    page.tell("document.querySelector('.block[data-name=scratchpad]').click()")
+    assert "hw/memory/scratchpad.py" in texts(page, "#block-says")[0]
+
+
+def _takes_up_a_challenge(page: Page) -> None:
+    page.tell(
+        "void (document.getElementById('challenge-source').value ="
+        " document.getElementById('answer').textContent)"
+    )
+    _press(page, "try")
+    page.until("document.getElementById('challenges').dataset.tries === '1'")
+    assert texts(page, "#challenge-status")[0].endswith("as fast as the compiler. Done!")
+
+
 ACTIONS: Final[Mapping[str, Action]] = {
     "opens it": _opens,
+    "steps through the array": _steps_through_the_array,
+    "plays and pauses": _plays_and_pauses,
+    "goes to a command": _goes_to_a_command,
+    "asks how a sum has come about": _asks_how_a_sum_has_come_about,
+    "asks what a block is": _asks_what_a_block_is,
+    "takes up a challenge": _takes_up_a_challenge,
     "runs another program": _runs_another_program,
     "asks what a slow memory costs": _asks_what_a_slow_memory_costs,
     "chooses a larger array": _chooses_a_larger_array,

@@ -4,6 +4,7 @@ import pytest
 
 from celosia.isa.memory import MemoryTiming
 from celosia.sim.verilator.wasm.modules import wasm_module
+from celosia.sim.web.challenges import CHALLENGES, pose
 from celosia.sim.web.page import page_text
 from celosia.sim.web.programs import MACHINES, PROGRAMS
 from celosia.sim.web.recorded import record
@@ -17,7 +18,7 @@ pytestmark = IN_A_BROWSER
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory):
-    """The page of `tiny` and `base`, with two programs and the language model."""
+    """The page of `tiny` and `base`, with two programs, challenges and the language model."""
     machines, usual = [MACHINES[0], MACHINES[-1]], MemoryTiming()
     recorded = {
         each.preset: {
@@ -30,7 +31,8 @@ def index(tmp_path_factory):
         programs |= {name: programs["product"] for name in PROGRAMS if name not in programs}
     compiled = {each.preset: wasm_module(each.config).read_bytes() for each in machines}
     path = tmp_path_factory.mktemp("page") / "index.html"
-    path.write_text(page_text(compiled, recorded, text=shipped_part()))
+    posed = {name: pose(each, machines[0].config) for name, each in CHALLENGES.items()}
+    path.write_text(page_text(compiled, recorded, posed, text=shipped_part()))
     return path
 
 
