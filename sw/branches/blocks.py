@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from celosia.sw.ir.graph import Graph, Op, View
+from celosia.sw.ir.graph import Graph, Op
 from celosia.sw.planning.forms.groups import groups, members
+from celosia.sw.planning.rules.verify import depend
 
 __all__ = ["Block", "Branches", "blocks_of", "part_of"]
 
@@ -54,7 +55,7 @@ def _single_blocks(graph: Graph) -> list[Block]:
     found: list[Block] = []
     for group in groups(graph, fused_norms=True):
         ops = members(group)
-        needs = frozenset(each.number for each in found if _depend(each.ops, ops, graph))
+        needs = frozenset(each.number for each in found if _depend(each, ops, graph))
         found.append(Block(len(found), ops, needs))
     return found
 
@@ -64,17 +65,5 @@ def part_of(graph: Graph, blocks: Sequence[Block]) -> Graph:
     return replace(graph, ops=tuple(op for block in blocks for op in block.ops))
 
 
-def _depend(earlier: Sequence[Op], later: Sequence[Op], graph: Graph) -> bool:
-    read = [view for op in later for view in op.operands]
-    written = [view for op in later for view in op.results]
-    before = [view for op in earlier for view in op.results]
-    read_before = [view for op in earlier for view in op.operands]
-    return _meet(before, [*read, *written], graph) or _meet(written, read_before, graph)
-
-
-def _meet(ones: Sequence[View], others: Sequence[View], graph: Graph) -> bool:
-    return any(
-        one.meets(other) or (one.tensor == other.tensor and one.tensor in graph.moving)
-        for one in ones
-        for other in others
-    )
+def _depend(earlier: Block, later: Sequence[Op], graph: Graph) -> bool:
+    return any(depend(one, other, graph.moving) for one in earlier.ops for other in later)

@@ -102,12 +102,7 @@ def _moved(ring: RingPlan, first: int, quarters: int, config: AcceleratorConfig)
     banks still does.
     """
     if ring.space != "scratchpad":
-        sizes = {
-            "accumulator": config.accumulator_rows,
-            "parameters": config.parameter_rows,
-            "statistics": config.statistics_rows,
-        }
-        before = first * sizes[ring.space] // QUARTERS
+        before = first * machine_of(config).rows[ring.space] // QUARTERS
         return replace(ring, spans=tuple((start + before, rows) for start, rows in ring.spans))
     bank_rows = config.scratchpad_rows // QUARTERS
     share, spans = bank_rows * quarters // QUARTERS, []

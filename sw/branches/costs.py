@@ -17,7 +17,6 @@ from celosia.sw.ir.graph import Graph, View
 from celosia.sw.ir.program import Load, LoadParameters, Op, Store, Transform
 from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.plan import Plan
-from celosia.sw.planning.rules.common import ELEMENT_BYTES
 from celosia.sw.scheduling.expansion.expand import expand
 from celosia.sw.scheduling.trickle import array_cycles
 from celosia.sw.timeline.graphs import transform_work
@@ -172,4 +171,4 @@ class Costs:
 
     def _bytes(self, view: View) -> int:
         known = self.graph.tensors.get(view.tensor)
-        return view.rows * view.cols * (4 if known is None else ELEMENT_BYTES.get(known.type, 4))
+        return view.rows * view.cols * (4 if known is None else known.element_bytes)

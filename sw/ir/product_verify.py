@@ -110,7 +110,7 @@ class ProductChecker:
         except ValueError:
             if op.count == 1:
                 raise
-            for each in self._in_order([*op.apart(self.dim)]):
+            for each in self._in_order([*op.each(self.dim)]):
                 self.take(each)
             return
         for row, sums in found:

@@ -20,7 +20,6 @@ __all__ = [
     "Load",
     "LoadParameters",
     "LocalRows",
-    "Multiply",
     "Op",
     "Products",
     "Settings",
@@ -104,25 +103,6 @@ class LoadParameters:
         return f"load {self.view} to {self.to}"
 
 
-@dataclass(frozen=True, slots=True)
-class Multiply:
-    """``C (+)= A @ W`` of a nest: `rows` rows stream through one tile of weights."""
-
-    a: int
-    """First scratchpad row of A."""
-    w: int
-    """First scratchpad row of the weights."""
-    c: int
-    """First accumulator row of C."""
-    rows: int
-    depth: int
-    cols: int
-    accumulate: bool
-    a_unsigned: bool = False
-    w_transposed: bool = False
-    w_type: WeightType = WeightType.INT8
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Products:
     """Products for tiles of columns, pieces of K and tiles of K, in nests from outside to inside.
@@ -166,42 +146,26 @@ class Products:
         """The number of products in the nest."""
         return self.columns * self.pieces * self.k
 
-    def each(self, dim: int) -> Iterator[Multiply]:
-        """The products of the nest, in order."""
+    def each(self, dim: int) -> Iterator["Products"]:
+        """The products of the nest in order, each as a nest of its own."""
         for column, piece, k in product(range(self.columns), range(self.pieces), range(self.k)):
             deepest = piece == self.pieces - 1 and k == self.k - 1
-            yield Multiply(
+            yield replace(
+                self,
                 a=self.a + piece * self.a_piece + k * self.a_k,
                 w=self.w + column * self.w_column + piece * self.w_piece + k * self.w_k,
                 c=self.c + column * self.c_column,
-                rows=self.rows,
-                depth=self.last_depth if deepest else dim,
-                cols=self.last_cols if column == self.columns - 1 else dim,
+                k=1,
+                pieces=1,
+                columns=1,
+                last_depth=self.last_depth if deepest else dim,
+                last_cols=self.last_cols if column == self.columns - 1 else dim,
                 accumulate=self.accumulate or piece > 0 or k > 0,
-                a_unsigned=self.a_unsigned,
-                w_transposed=self.w_transposed,
-                w_type=self.w_type,
             )
 
     def w_rows(self, depth: int, cols: int, dim: int) -> int:
         """Scratchpad rows of the weights of a tile that is so deep and wide."""
         return min(cols if self.w_transposed else depth, self.w_type.tile_rows(dim))
-
-    def apart(self, dim: int) -> Iterator["Products"]:
-        """The same, each product as a nest of its own."""
-        for each in self.each(dim):
-            yield replace(
-                self,
-                a=each.a,
-                w=each.w,
-                c=each.c,
-                k=1,
-                pieces=1,
-                columns=1,
-                last_depth=each.depth,
-                last_cols=each.cols,
-                accumulate=each.accumulate,
-            )
 
     def __str__(self) -> str:
         sign = "+=" if self.accumulate else "="

@@ -27,7 +27,6 @@ from celosia.sw.ir.program import (
     Drain,
     Load,
     LoadParameters,
-    Multiply,
     Op,
     Products,
     Store,
@@ -135,13 +134,13 @@ class _Machine:
         if operation.rules.counted or operation.counts_moments:
             self.complete[slots] = bool(operation.setting("finish"))
 
-    def _multiply(self, op: Multiply) -> None:
-        a = Operand(local=LocalAddress(row=op.a), rows=op.rows, cols=op.depth)
+    def _multiply(self, op: Products) -> None:
+        a = Operand(local=LocalAddress(row=op.a), rows=op.rows, cols=op.last_depth)
         int4 = op.w_type is WeightType.INT4
         w = Operand(
             local=LocalAddress(row=op.w),
-            rows=op.depth,
-            cols=op.cols,
+            rows=op.last_depth,
+            cols=op.last_cols,
             transposed=op.w_transposed,
             fold=op.w_type.tile_rows(self.local.dim) if int4 else None,
         )
@@ -151,7 +150,7 @@ class _Machine:
             a=a,
             w=w,
             d=None,
-            c=Operand(local=c, rows=op.rows, cols=op.cols),
+            c=Operand(local=c, rows=op.rows, cols=op.last_cols),
             a_unsigned=op.a_unsigned,
             relu=False,
         )

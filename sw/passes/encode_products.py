@@ -6,7 +6,7 @@ from celosia.isa.address import GARBAGE, LocalAddress
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import COMPUTE_PRELOADED, CONFIG_PRODUCTS, PRELOAD, PRODUCTS, Command
 from celosia.isa.encoding.loops import LANE_BITS
-from celosia.sw.ir.program import Multiply, Products
+from celosia.sw.ir.program import Products
 
 __all__ = ["encode_nest", "encode_product", "knows_nests"]
 
@@ -40,12 +40,13 @@ def encode_nest(op: Products) -> tuple[Command, Command]:
     )
 
 
-def encode_product(op: Multiply) -> tuple[Command, Command]:
-    """The commands of one product."""
+def encode_product(op: Products) -> tuple[Command, Command]:
+    """The commands of one product: a nest of no other."""
+    depth, cols = op.last_depth, op.last_cols
     c = LocalAddress(row=op.c, accumulator=True, accumulate=op.accumulate)
     return (
         PRELOAD.encode(
-            b=op.w, b_cols=op.cols, b_rows=op.depth, c=c.encode(), c_cols=op.cols, c_rows=op.rows
+            b=op.w, b_cols=cols, b_rows=depth, c=c.encode(), c_cols=cols, c_rows=op.rows
         ),
-        COMPUTE_PRELOADED.encode(a=op.a, a_cols=op.depth, a_rows=op.rows, d=GARBAGE),
+        COMPUTE_PRELOADED.encode(a=op.a, a_cols=depth, a_rows=op.rows, d=GARBAGE),
     )

@@ -6,10 +6,9 @@ stores that it names.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
-
-import numpy as np
 
 from celosia.isa import encoding
 from celosia.isa.address import LocalAddress
@@ -50,34 +49,30 @@ def lower_program(
     `tokens`, no load waits for a store, nor the program for what has been issued before it.
     """
     ops = list(ops)
-    lowering = _Lowering(config, tensors, addresses, loops=loops, tokens=tokens)
+    nests = loops and knows_nests(config)
+    lowering = _Lowering(
+        dim=config.dim, tensors=tensors, addresses=addresses, nests=nests, tokens=tokens
+    )
     yield tuple(lowering.begin(ops))
     for op in ops:
         yield tuple(lowering.commands(op))
 
 
+@dataclass(kw_only=True)
 class _Lowering:
     """The configuration that the commands so far leave behind."""
 
-    def __init__(
-        self,
-        config: AcceleratorConfig,
-        tensors: Mapping[str, Tensor],
-        addresses: Mapping[str, int],
-        *,
-        loops: bool,
-        tokens: bool,
-    ):
-        self.dim = config.dim
-        self.tokens = tokens
-        self.nests = loops and knows_nests(config)
-        self.tensors = tensors
-        self.addresses = addresses
-        self.state: dict[Instruction, Command] = {}
-        self.load_sets: dict[tuple[int, int], int] = {}
-        """Stride and pitch of each set of CONFIG_LD; those used last are at the end."""
-        self.awaited = 0
-        """Stores that loads wait for."""
+    dim: int
+    tensors: Mapping[str, Tensor]
+    addresses: Mapping[str, int]
+    nests: bool
+    """A nest of products is one command."""
+    tokens: bool
+    state: dict[Instruction, Command] = field(default_factory=dict)
+    load_sets: dict[tuple[int, int], int] = field(default_factory=dict)
+    """Stride and pitch of each set of CONFIG_LD; those used last are at the end."""
+    awaited: int = 0
+    """Stores that loads wait for."""
 
     def begin(self, ops: Sequence[Op]) -> Iterator[Command]:
         """All counters of tokens are 0, and every store adds to one of them.
@@ -116,7 +111,7 @@ class _Lowering:
         if op.after > self.awaited:
             self.awaited = op.after
             yield from self._configure(encoding.CONFIG_TOKEN, signal=1, wait=1, count=op.after)
-        key = self._stride(op.view), op.to.pitch
+        key = self.tensors[op.view.tensor].row_bytes, op.to.pitch
         number = self.load_sets.pop(key, None)
         if number is None:
             full = len(self.load_sets) == len(_LOADS)
@@ -174,10 +169,11 @@ class _Lowering:
         )
 
     def _configure_store(self, op: Store) -> Iterator[Command]:
-        drain, bias, row = op.drain, {}, {"stride": self._stride(op.view)}
+        drain, tensor = op.drain, self.tensors[op.view.tensor]
+        bias, row = {}, {"stride": tensor.row_bytes}
         if drain.bias_row is not None:
             bias = {"bias": 1, "bias_row": drain.bias_row}
-        if drain.scale is not None and self._bytes(op.view) > 1:
+        if drain.scale is not None and tensor.element_bytes > 1:
             bias["int16"] = 1
         if drain.scale is not None:
             row |= {"scale": encoding.float_bits(drain.scale), "activation": _RELU * drain.relu}
@@ -195,21 +191,13 @@ class _Lowering:
 
     # Tensors in memory.
 
-    def _bytes(self, view: View) -> int:
-        return np.dtype(self.tensors[view.tensor].type).itemsize
-
-    def _stride(self, view: View) -> int:
-        """Bytes from one row to the next."""
-        return self.tensors[view.tensor].cols * self._bytes(view)
-
     def _address(self, view: View) -> int:
-        start = self.addresses[view.tensor]
-        row = self.tensors[view.tensor].rows_of(view.row)
-        return start + row * self._stride(view) + view.col * self._bytes(view)
+        return self.addresses[view.tensor] + self.tensors[view.tensor].offset(view)
 
     def _elements(self, view: View, rows: LocalRows) -> int:
         """Columns as the local memory counts them: bytes, or int32."""
-        return view.cols * (self._bytes(view) if rows.space is Space.SCRATCHPAD else 1)
+        scratchpad = rows.space is Space.SCRATCHPAD
+        return view.cols * (self.tensors[view.tensor].element_bytes if scratchpad else 1)
 
 
 def _local(rows: LocalRows, *, full: bool = False) -> int:

@@ -7,7 +7,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.sw.ir.graph import Activation, Graph, MatMul, Requantize, Transform, View
 from celosia.sw.planning.forms.plan import RingPlan
 from celosia.sw.planning.forms.stages import SumsDrain
-from celosia.sw.planning.rules.common import ELEMENT_BYTES, SHARES
+from celosia.sw.planning.rules.common import SHARES
 from celosia.sw.planning.rules.linear import mvout_finishes, parameter_kinds
 from celosia.sw.planning.rules.verify import PlanError
 
@@ -66,7 +66,7 @@ class ProductFinish:
             drain = stores(self.op, self._type, self.config, "bias")
             return replace(drain, tiles=min(drain.tiles, tiles))
         parameters = "bias" if parameter_kinds(self.op) else ""
-        fit = self.rows // (2 * rows * ELEMENT_BYTES[self._type])
+        fit = self.rows // (2 * rows * self.graph.tensors[self.op.out.tensor].element_bytes)
         most = min(fit, self.config.max_blocks, self.config.parameter_rows // SHARES, tiles)
         return SumsDrain(tiles=max(1, most), parameters=parameters, results="results")
 

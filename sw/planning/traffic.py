@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from math import gcd
 from typing import Final
 
-import numpy as np
-
 from celosia.isa.config import ACC_BYTES, MAX_REQUEST_BYTES, AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 from celosia.sw.ir.graph import Graph, MatMul, View
@@ -60,24 +58,21 @@ class Bursts:
 
         The accumulator gives a row per cycle.
         """
-        out, dim, cycles = self.op.out, self.config.dim, 0.0
+        out, dim, cycles = self.graph.tensors[self.op.out.tensor], self.config.dim, 0.0
         for group in cut(columns, together * dim):
-            parts = cut(group * self._element(out), MAX_REQUEST_BYTES)
-            bus = sum(self._burst(part, self._pitch(out)) for part in parts)
+            parts = cut(group * out.element_bytes, MAX_REQUEST_BYTES)
+            bus = sum(self._burst(part, out.row_bytes) for part in parts)
             cycles += rows * max(float(-(-group // dim)), bus)
         return cycles
 
     def burst(self, view: View, columns: int) -> float:
         """Cycles of `columns` elements of a row of an operand in memory, among many such bursts."""
-        return self._burst(columns * self._element(view), self._pitch(view))
-
-    def _element(self, view: View) -> int:
-        """Bytes of an element."""
-        return np.dtype(self.graph.tensors[view.tensor].type).itemsize
+        tensor = self.graph.tensors[view.tensor]
+        return self._burst(columns * tensor.element_bytes, tensor.row_bytes)
 
     def _pitch(self, view: View) -> int:
         """Bytes from one row in memory to the next."""
-        return self.graph.tensors[view.tensor].cols * self._element(view)
+        return self.graph.tensors[view.tensor].row_bytes
 
     def _burst(self, size: int, pitch: int) -> float:
         """Cycles per burst of `size` bytes, many in flight, in rows `pitch` bytes apart."""

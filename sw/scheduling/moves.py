@@ -3,8 +3,6 @@
 from collections.abc import Generator, Hashable, Iterator
 from typing import Final
 
-import numpy as np
-
 from celosia.isa.config import ACC_BYTES
 from celosia.isa.encoding import WeightType
 from celosia.isa.functions.types import DTYPES
@@ -48,21 +46,19 @@ class Moves:
         """What transforms call that type."""
         return _TYPES[self.type(view)]
 
-    def found(self, view: View, ring: str) -> LocalRows | None:
-        """The rows of a ring that hold `view`: from an earlier load, or as results on their way."""
-        row = self.rings[ring].find(view)
-        if row is not None:
-            return self._place(view, ring, row)
-        return self._results.find(view, ring)
+    def found(self, view: View, ring: str, turn: int | None = None) -> LocalRows | None:
+        """The rows of a ring that hold `view`: as results on their way, or from an earlier load.
+
+        That load is one of this `turn`, if there are any.
+        """
+        row = self.rings[ring].find(_key(view, turn))
+        return self._results.find(view, ring) if row is None else self._place(view, ring, row)
 
     def load(self, view: View, ring: str, turn: int | None = None) -> Loading:
         """Load `view`, unless the ring still holds it, since this `turn` if there are any."""
-        key = view if turn is None else (view, turn)
-        row = self.rings[ring].find(key)
-        rows = self._results.find(view, ring) if row is None else self._place(view, ring, row)
-        if rows is not None:
-            return rows
-        rows = self._take(view, ring, key)
+        if (known := self.found(view, ring, turn)) is not None:
+            return known
+        rows = self._take(view, ring, _key(view, turn))
         yield from self.fill(view, rows)
         return rows
 
@@ -78,6 +74,13 @@ class Moves:
     def _take(self, view: View, ring: str, key: Hashable) -> LocalRows:
         rows = self._blocks(view, self.rings[ring].space) * self._rows(view)
         return self._place(view, ring, self.rings[ring].take(key, rows))
+
+    def sums(
+        self, ring: str, key: Hashable, rows: int, blocks: int, turn: int | None = None
+    ) -> LocalRows:
+        """So many blocks of rows of a ring, of the span of this `turn` or whose turn it is."""
+        pieces = self.rings[ring]
+        return LocalRows(pieces.space, pieces.take(key, rows * blocks, turn), rows, blocks, rows)
 
     def load_parameters(self, view: View, ring: str) -> Generator[Op, None, int]:
         """Load `view`, a row of 32-bit elements; returns the first of its parameter rows."""
@@ -101,10 +104,8 @@ class Moves:
         return self._tensors[view.tensor].rows_of(view.rows)
 
     def _blocks(self, view: View, space: Space) -> int:
-        return -(-view.cols * self._element_bytes(view) // self._row_bytes(space))
-
-    def _element_bytes(self, view: View) -> int:
-        return np.dtype(self.type(view)).itemsize
+        size = self._tensors[view.tensor].element_bytes
+        return -(-view.cols * size // self._row_bytes(space))
 
     def _row_bytes(self, space: Space) -> int:
         return self.dim * (1 if space is Space.SCRATCHPAD else ACC_BYTES)
@@ -113,10 +114,15 @@ class Moves:
         """What one command can move, piece by piece."""
         scratchpad = rows.space is Space.SCRATCHPAD
         most = self.machine.max_blocks if scratchpad else self.machine.max_accumulator_blocks
-        size, row_bytes = self._element_bytes(view), self._row_bytes(rows.space)
+        size, row_bytes = self._tensors[view.tensor].element_bytes, self._row_bytes(rows.space)
         for block in range(0, rows.blocks, most):
             count = min(most, rows.blocks - block)
             # A row of two bytes holds no whole int32, but as many rows as move at once do.
             col = block * row_bytes // size
             width = min(count * row_bytes // size, view.cols - col)
             yield view.part(col=col, cols=width), rows.block(block, count)
+
+
+def _key(view: View, turn: int | None) -> Hashable:
+    """What a piece is called in its ring."""
+    return view if turn is None else (view, turn)

@@ -3,8 +3,6 @@
 from collections.abc import Hashable, Mapping
 from itertools import pairwise
 
-import numpy as np
-
 from celosia.sw.ir.graph import Tensor, View
 from celosia.sw.ir.program import LocalRows, Space
 from celosia.sw.scheduling.pieces import Pieces
@@ -32,7 +30,7 @@ class Results:
         """
         if (ring, view.tensor) not in self._views:
             return None
-        size = np.dtype(self._tensors[view.tensor].type).itemsize
+        size = self._tensors[view.tensor].element_bytes
         starts = range(view.col * size, (view.col + view.cols) * size, self._dim)
         rows = [self._row(view, ring, start, size) for start in starts]
         firsts = [row for row in rows if row is not None]

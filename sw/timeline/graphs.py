@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-import numpy as np
-
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.functions.table import FUNCTIONS
 from celosia.isa.memory import MemoryTiming
@@ -60,8 +58,6 @@ class ProgramFollower:
         self._dim = config.dim
         self._addresses = addresses
         self._tensors = tensors
-        self._sizes = {name: np.dtype(tensor.type).itemsize for name, tensor in tensors.items()}
-        self._pitches = {name: tensor.cols * self._sizes[name] for name, tensor in tensors.items()}
         self._spaces = {
             Space.SCRATCHPAD: self.line.scratchpad,
             Space.ACCUMULATOR: self.line.accumulator,
@@ -107,7 +103,7 @@ class ProgramFollower:
         source = op.source
         words = source.rows * source.blocks
         if source.space is Space.ACCUMULATOR:
-            words = source.rows * -(-self._sizes[op.view.tensor] * op.view.cols // self._dim)
+            words = source.rows * -(-self._moved(op.view).bytes // self._dim)
         self.line.store(
             self._spaces[source.space],
             (source.row, source.end),
@@ -128,10 +124,13 @@ class ProgramFollower:
         )
 
     def _moved(self, view: View) -> Moved:
-        size, pitch = self._sizes[view.tensor], self._pitches[view.tensor]
-        rows_of = self._tensors[view.tensor].rows_of
-        start = self._addresses[view.tensor] + rows_of(view.row) * pitch + view.col * size
-        return Moved(rows_of(view.rows), view.cols * size, pitch, start)
+        tensor, start = self._tensors[view.tensor], self._addresses[view.tensor]
+        return Moved(
+            rows=tensor.rows_of(view.rows),
+            bytes=view.cols * tensor.element_bytes,
+            pitch=tensor.row_bytes,
+            address=start + tensor.offset(view),
+        )
 
 
 def transform_work(op: Transform, config: AcceleratorConfig) -> TransformWork:

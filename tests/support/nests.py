@@ -13,7 +13,7 @@ def apart(program: Iterable[Written], config: AcceleratorConfig) -> Iterator[Wri
     """The same with a nest for each product."""
     for written in program:
         if isinstance(written.op, Products):
-            yield from (replace(written, op=op) for op in written.op.apart(config.dim))
+            yield from (replace(written, op=op) for op in written.op.each(config.dim))
         else:
             yield written
 

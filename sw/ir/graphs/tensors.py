@@ -8,10 +8,12 @@ import numpy as np
 
 from celosia.isa.encoding import WeightType
 
-__all__ = ["MAX_EXTENT", "TYPES", "Scale", "Tensor", "View"]
+__all__ = ["ELEMENT_BYTES", "MAX_EXTENT", "TYPES", "Scale", "Tensor", "View"]
 
-TYPES: Final = ("int8", "uint8", "int16", "int32", "float32")
-"""Element types; float32 is for scales alone."""
+ELEMENT_BYTES: Final = {"int8": 1, "uint8": 1, "int16": 2, "int32": 4, "float32": 4}
+"""The size of an element of each type; float32 is for scales alone."""
+TYPES: Final = tuple(ELEMENT_BYTES)
+"""Element types."""
 MAX_EXTENT: Final = 1 << 24
 """The most rows or columns: every stride in bytes stays below 2^32."""
 
@@ -44,9 +46,23 @@ class Tensor:
         return self.rows, self.cols
 
     @property
+    def element_bytes(self) -> int:
+        """Size of an element."""
+        return ELEMENT_BYTES[self.type]
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes from one row in memory to the next."""
+        return self.cols * self.element_bytes
+
+    @property
     def bytes(self) -> int:
         """Size of a dense copy in memory."""
-        return prod(self.shape) * np.dtype(self.type).itemsize // self.packing.per_byte
+        return prod(self.shape) * self.element_bytes // self.packing.per_byte
+
+    def offset(self, view: "View") -> int:
+        """Bytes from the tensor's first element to that of a `view` of it."""
+        return self.rows_of(view.row) * self.row_bytes + view.col * self.element_bytes
 
     def rows_of(self, lines: int) -> int:
         """Rows of memory, or of a local memory, that so many rows of whole tiles have."""

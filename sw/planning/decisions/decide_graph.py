@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.sw.ir.graph import AddResidual, Combination, Graph, LayerNorm, MatMul
+from celosia.sw.ir.graphs.tensors import ELEMENT_BYTES
 from celosia.sw.planning.choices import DEFAULT, Choices
 from celosia.sw.planning.decisions.decide_combine import decide_combine
 from celosia.sw.planning.decisions.decide_heads import decide_heads
@@ -28,7 +29,6 @@ from celosia.sw.planning.memory_map import (
     Layout,
     MemoryMap,
 )
-from celosia.sw.planning.rules.common import ELEMENT_BYTES
 from celosia.sw.planning.rules.verify import machine_of, verify_plan
 
 __all__ = ["DECIDE", "decide_graph"]

@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import Final
 
 from celosia.sw.ir.graph import View
+from celosia.sw.ir.graphs.tensors import ELEMENT_BYTES
 from celosia.sw.planning.decisions.decided import Decided
 from celosia.sw.planning.decisions.head_cuts import HeadCuts, HeadShape, head_shape
 from celosia.sw.planning.extents import tiles
@@ -23,7 +24,6 @@ from celosia.sw.planning.forms.stages import (
     SumsDrain,
 )
 from celosia.sw.planning.memory_map import RING_SHARES, MemoryMap
-from celosia.sw.planning.rules.common import ELEMENT_BYTES
 
 __all__ = ["decide_heads"]
 

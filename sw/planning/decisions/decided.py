@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from celosia.sw.ir.graph import Graph, View
 from celosia.sw.planning.forms.groups import Group, Heads
 from celosia.sw.planning.memory_map import MemoryMap
-from celosia.sw.planning.rules.common import ELEMENT_BYTES
 
 __all__ = ["Decided"]
 
@@ -27,7 +26,7 @@ class Decided:
 
     def bytes(self, view: View) -> int:
         """Bytes of an element."""
-        return ELEMENT_BYTES[self.graph.tensors[view.tensor].type]
+        return self.graph.tensors[view.tensor].element_bytes
 
     def ring_of(self, view: View, ring: str) -> str:
         """Where `view` stays, or else the ring that it is loaded into."""

@@ -11,7 +11,6 @@ sums: no plan of a whole graph is made to choose the cuts of one stage.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Final
 
 from celosia.isa.latencies import LOCAL_READ_LATENCY, lane_latency
@@ -126,7 +125,7 @@ class HeadCuts:
         self.keys = even_sizes(shape.keys, block_keys, shape.begins)
         if shape.causal and len(self.keys) == 1:
             self.rows = tuple(self._causal_rows(most))
-        self.scores = self._most_scores(self.rows, self.keys)
+        self.scores = self.heads[0].most_scores(self.rows, self.keys, self.dim)
         self.spans = memory.head_spans(max(memory.bank_rows // 2, self.scores))
         if self.spilled:
             first, free = self.spans["keys"]
@@ -147,7 +146,8 @@ class HeadCuts:
     def sums_by_turns(self) -> tuple[int, int]:
         """Rows of the accumulator for the scores and for the context of a block, by turns."""
         blocks = self._blocks_by_turns
-        return self._most_scores(blocks, self.keys), max(blocks) * self.width
+        scores = self.heads[0].most_scores(blocks, self.keys, self.dim)
+        return scores, max(blocks) * self.width
 
     @property
     def _blocks_by_turns(self) -> tuple[int, ...]:
@@ -277,10 +277,3 @@ class HeadCuts:
         """Tiles of keys that some rows see."""
         first, behind = keys_seen(self.heads[0].scores, row, rows, self.dim)
         return tiles(behind - first, self.dim)
-
-    def _most_scores(self, rows: tuple[int, ...], keys: tuple[int, ...]) -> int:
-        """Rows that the scores of a part take, at most."""
-        if len(keys) > 1:
-            return max(rows) * tiles(max(keys), self.dim)
-        starts = accumulate(rows, initial=0)
-        return max(n * self._seen(row, n) for row, n in zip(starts, rows, strict=False))

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 
+from celosia.sw.ir.causal import keys_seen
 from celosia.sw.ir.graph import (
     AddResidual,
     DeferredSoftmax,
@@ -43,6 +45,17 @@ class Head:
     def on_chip(self) -> tuple[str, str]:
         """The tensors of numerators and of their sums, which never are in memory."""
         return self.scores.out.tensor, self.softmax.sums.tensor
+
+    def most_scores(self, rows: tuple[int, ...], keys: tuple[int, ...], dim: int) -> int:
+        """Rows of the accumulator that scores of a part take, at most, if it is cut like this.
+
+        A block has those of the keys that it sees.
+        """
+        seen = (
+            (size, keys_seen(self.scores, row, size, dim))
+            for row, size in zip(accumulate(rows, initial=0), rows, strict=False)
+        )
+        return max(size * -(-min(max(keys), end - first) // dim) for size, (first, end) in seen)
 
     def reads(self, others: Iterable["Head"]) -> bool:
         """Whether it takes what one of the `others` computes: then it comes after it."""

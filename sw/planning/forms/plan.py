@@ -40,6 +40,16 @@ class Machine:
     max_accumulator_blocks: int
     """Blocks of columns that a load or store of the accumulator moves at once."""
 
+    @property
+    def rows(self) -> Mapping[str, int]:
+        """The rows of each local memory, by the space of the rings there."""
+        return {
+            "scratchpad": self.scratchpad_rows,
+            "accumulator": self.accumulator_rows,
+            "parameters": self.parameter_rows,
+            "statistics": self.statistics_rows,
+        }
+
 
 @dataclass(frozen=True, kw_only=True)
 class RingPlan:
@@ -115,15 +125,8 @@ class Plan:
     @property
     def drawing(self) -> Drawing:
         """The rings in each local memory, and the stages in order."""
-        machine = self.machine
-        memories = {
-            "scratchpad": machine.scratchpad_rows,
-            "accumulator": machine.accumulator_rows,
-            "parameters": machine.parameter_rows,
-            "statistics": machine.statistics_rows,
-        }
-        title = f"plan of {self.graph}, array {machine.dim}, scheduler {self.scheduler}"
-        return plan_drawing(title, memories, self.rings, self.stages)
+        title = f"plan of {self.graph}, array {self.machine.dim}, scheduler {self.scheduler}"
+        return plan_drawing(title, self.machine.rows, self.rings, self.stages)
 
     def _repr_html_(self) -> str:
         """The drawing, for notebooks."""

@@ -1,10 +1,8 @@
 """What makes a stage of heads of attention legal."""
 
 from collections.abc import Iterator, Mapping
-from itertools import accumulate
 
-from celosia.sw.ir.causal import keys_seen
-from celosia.sw.ir.graph import MatMul, Op
+from celosia.sw.ir.graph import Op
 from celosia.sw.planning.forms.groups import Head, head_of
 from celosia.sw.planning.forms.stages import AttentionStage, HeadGroup
 from celosia.sw.planning.rules.common import SHARES, Rule, StageRules
@@ -61,7 +59,7 @@ def _group_rules(group: HeadGroup, head: Head, rules: StageRules) -> Iterator[Ru
     yield from rules.pieces(group.k, scores.a.cols, transposed=scores.b_transposed)
     for ring in group.queries:
         yield from rules.pieces_of_a(ring, group.k, scores.a.cols, rows)
-    most = _most_scores(group, scores, dim)
+    most = head.most_scores(group.rows, group.keys, dim)
     yield from rules.fits("scores-fit", group.scores, "accumulator", most)
     yield "exponents", group.exponents > 0, f"{group.exponents} transforms are none"
     for ring in group.numerators:
@@ -79,16 +77,6 @@ def _group_rules(group: HeadGroup, head: Head, rules: StageRules) -> Iterator[Ru
     yield from drain_rules(group.drain, context, rows, wide, rules, biased=biased)
     if biased:
         yield from rules.parameters(group.drain.parameters, 1, keys)
-
-
-def _most_scores(group: HeadGroup, scores: MatMul, dim: int) -> int:
-    """Rows that the scores of a part take, at most: a block has those of the keys that it sees."""
-    most = max(group.keys)
-    seen = (
-        (rows, keys_seen(scores, end - rows, rows, dim))
-        for end, rows in zip(accumulate(group.rows), group.rows, strict=True)
-    )
-    return max(rows * -(-min(most, behind - first) // dim) for rows, (first, behind) in seen)
 
 
 def _turns(group: HeadGroup, stage: AttentionStage) -> Iterator[Rule]:

@@ -13,14 +13,12 @@ from celosia.sw.ir.graph import Graph, View
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.forms.stages import PiecesOfW
 
-__all__ = ["ELEMENT_BYTES", "MAX_ROWS", "SHARES", "Rule", "StageRules"]
+__all__ = ["MAX_ROWS", "SHARES", "Rule", "StageRules"]
 
 Rule = tuple[str, bool, str]
 
 MAX_ROWS: Final = 4096
 """Rows of the tallest block: pitches are 16-bit fields."""
-ELEMENT_BYTES: Final = {"int8": 1, "uint8": 1, "int16": 2, "int32": 4}
-"""Sizes of the elements of tensors that transforms read and write."""
 SHARES: Final = 3
 """Two pieces of up to so large a share of a span stay in it together, wherever the first stands."""
 
@@ -44,7 +42,7 @@ class StageRules:
 
     def blocks(self, view: View, tiles: int) -> int:
         """Scratchpad rows that a row of so many tiles of `view` takes."""
-        return ELEMENT_BYTES[self.type(view)] * tiles
+        return self.graph.tensors[view.tensor].element_bytes * tiles
 
     def given(self, views: Iterable[View | None], *, inputs: bool) -> Iterator[Rule]:
         """Parameters are loaded whenever there is room for them: so nothing computes them."""

@@ -31,7 +31,7 @@ from celosia.sw.planning.rules.concurrent import concurrent_rules
 from celosia.sw.planning.rules.linear import linear_rules
 from celosia.sw.planning.rules.norm import norm_stage_rules
 
-__all__ = ["PlanError", "machine_of", "verify_plan"]
+__all__ = ["PlanError", "depend", "machine_of", "verify_plan"]
 
 
 _RULES: Mapping[type, tuple[tuple[Any, ...], Callable[..., Iterator[Rule]]]] = {
@@ -101,12 +101,12 @@ def _check_order(stages: list[str], graph: Graph) -> None:
     """Check that operators which share elements, of which one writes, are computed in order."""
     places = {name: place for place, name in enumerate(stages)}
     for one, other in combinations(graph.ops, 2):
-        if places[one.name] > places[other.name] and _depend(one, other, graph.moving):
+        if places[one.name] > places[other.name] and depend(one, other, graph.moving):
             text = f"{other.name} comes before {one.name}, which it depends on or overwrites"
             raise PlanError("order", ", ".join(stages), text)
 
 
-def _depend(one: Op, other: Op, moving: frozenset[str]) -> bool:
+def depend(one: Op, other: Op, moving: frozenset[str]) -> bool:
     """Whether one of two operators writes what the other one reads or writes."""
 
     def meet(view: View, others: Iterable[View]) -> bool:
@@ -124,8 +124,8 @@ def _rules(
     rules, known = StageRules(plan, graph, config), {op.name: op for op in ops}
     match stage:
         case ConcurrentStage():
-            depend = partial(_depend, moving=graph.moving)
-            yield from concurrent_rules(stage, known, rules, depend)
+            apart = partial(depend, moving=graph.moving)
+            yield from concurrent_rules(stage, known, rules, apart)
             for each in (each for branch in stage.branches for each in branch.stages):
                 yield from _rules(each, [known[op] for op in each.ops], plan, graph, config)
         case AttentionStage():
@@ -140,12 +140,7 @@ def _rules(
 def _check_rings(plan: Plan) -> None:
     """Check that rings are inside of their memories, and their spans apart from each other."""
     machine = plan.machine
-    sizes = {
-        "scratchpad": machine.scratchpad_rows,
-        "accumulator": machine.accumulator_rows,
-        "parameters": machine.parameter_rows,
-        "statistics": machine.statistics_rows,
-    }
+    sizes = machine.rows
     for name, ring in plan.rings.items():
         place, taken = f"ring {name}", list[tuple[int, int]]()
         if not ring.spans:

@@ -18,7 +18,7 @@ from dataclasses import replace
 
 from celosia.isa.encoding import ElementType, Function
 from celosia.sw.ir.graph import DivideBySums, MatMul, View
-from celosia.sw.ir.program import Drain, Load, LocalRows, Op, Store
+from celosia.sw.ir.program import Drain, Load, LocalRows, Op, Space, Store
 from celosia.sw.planning.extents import even_cuts, tiles
 from celosia.sw.planning.forms.spills import spill_view
 from celosia.sw.planning.forms.stages import AttentionStage
@@ -62,7 +62,7 @@ class _Expansion:
         if part.exponent:
             ring = _turn(part.block.group.numerators, part)
             wide = tiles(part.keys, self.dim)
-            numerators = self._take(ring, part, part.block.rows, wide)
+            numerators = self.moves.sums(ring, part, part.block.rows, wide)
             how = part.block.softmax
             function = Function.DITHERED_EXPONENT if how.dithered else Function.EXPONENT
             begins = how.begins(self.dim)
@@ -91,7 +91,7 @@ class _Expansion:
         a = op.a.part(row=block.row, rows=block.rows)
         wide = tiles(part.keys, self.dim)
         ring = group.scores if part.turn else self.first or group.scores
-        c = self._take(ring, ("scores", part), block.rows, wide, part.half)
+        c = self.moves.sums(ring, ("scores", part), block.rows, wide, part.half)
         product = ProductBlock(
             a=RowsInMemory(view=a, ring=_turn(group.queries, part), block=a),
             a_unsigned=self.moves.type(op.a) == "uint8",
@@ -126,7 +126,7 @@ class _Expansion:
         block, spill = part.block, part.block.group.spill
         assert spill is not None
         wide = tiles(2 * part.keys, self.dim)
-        sums = self._block_of(part, self._take(spill.ring, ("back", part), block.rows, wide))
+        sums = self._block_of(part, self.moves.sums(spill.ring, ("back", part), block.rows, wide))
         for _, view, rows in self._memory(part, sums):
             yield Load(view, rows)
         return sums
@@ -175,14 +175,14 @@ class _Expansion:
         if part.begins:
             wide = tiles(op.out.cols, self.dim)
             key = ("context", block)
-            self.contexts[block] = self._take(group.contexts, key, block.rows, wide, part.half)
+            self.contexts[block] = self.moves.sums(group.contexts, key, block.rows, wide, part.half)
         c = self.contexts[block]
         ring = _turn(group.numerators, part)
         row = self.moves.rings[ring].find(part)
         assert row is not None, f"{op.name}: the numerators of {part} are gone"
         wide = tiles(part.keys, self.dim)
         product = ProductBlock(
-            a=LocalRows(self.moves.rings[ring].space, row, block.rows, wide, block.rows),
+            a=LocalRows(Space.SCRATCHPAD, row, block.rows, wide, block.rows),
             a_unsigned=True,
             w=op.b.part(row=part.key, rows=part.keys),
             w_transposed=False,
@@ -204,12 +204,6 @@ class _Expansion:
             slot=block.slot,
         )
         yield from drained(self.moves, op.finish, sums, group.drain)
-
-    def _take(
-        self, ring: str, key: object, rows: int, blocks: int, turn: int | None = None
-    ) -> LocalRows:
-        pieces = self.moves.rings[ring]
-        return LocalRows(pieces.space, pieces.take(key, rows * blocks, turn), rows, blocks, rows)
 
 
 def _turn(rings: tuple[str, ...], part: Part) -> str:

@@ -6,7 +6,7 @@ from itertools import accumulate, product
 
 from celosia.isa.encoding import Function
 from celosia.sw.ir.graph import AddResidual, LayerNorm, MatMul, Softmax, Transform, View
-from celosia.sw.ir.program import LocalRows, Op
+from celosia.sw.ir.program import LocalRows, Op, Space
 from celosia.sw.planning.extents import tiles
 from celosia.sw.planning.forms.stages import LinearStage, TailPart
 from celosia.sw.scheduling.drains import (
@@ -105,7 +105,7 @@ class _Expansion:
             residual = op.finish.residual.part(row=row, rows=rows)
         copies = op.copies[row : row + rows] if isinstance(op, MatMul) else ()
         return SumsBlock(
-            rows=LocalRows(self._ring.space, 0, rows, tiles(op.out.cols, self.dim), rows),
+            rows=LocalRows(Space.ACCUMULATOR, 0, rows, tiles(op.out.cols, self.dim), rows),
             out=op.out.part(row=row, rows=rows),
             bias=op.bias,
             scale=getattr(op.finish, "scale", 1.0),
@@ -134,9 +134,8 @@ class _Expansion:
             source = op.source.part(row=row, rows=rows, col=col, cols=cols)
             part = replace(part, rows=(yield from self.moves.load(source, stage.sums)))
         else:
-            blocks = tiles(cols, self.dim)
-            first = self._ring.take(("sums", part.out), blocks * rows)
-            part = replace(part, rows=LocalRows(self._ring.space, first, rows, blocks, rows))
+            key = "sums", part.out
+            part = replace(part, rows=self.moves.sums(stage.sums, key, rows, tiles(cols, self.dim)))
         leaving = self._leaving(part, visit) if stage.drain.by == "mvout" else None
         if isinstance(op, MatMul):
             whole = together or sums.out
@@ -261,10 +260,6 @@ class _Expansion:
     def _slot(self, cut: Cut) -> int:
         """The first slot of statistics for a block of rows."""
         return self.moves.rings[self.stage.slots].take((self.op.name, cut), cut[1])
-
-    @property
-    def _ring(self):
-        return self.moves.rings[self.stage.sums]
 
 
 def _ends(sizes: tuple[int, ...]) -> Iterator[Cut]:

@@ -202,7 +202,7 @@ def test_tiles_that_no_row_sees_are_not_computed(preset, rows, width):
     config = resolve_config(preset, ())
     compiled = compile_graph(case.graph, config)
     made = sum(
-        each.rows * each.depth * each.cols
+        each.rows * each.last_depth * each.last_cols
         for written in compiled.ops
         if isinstance(written.op, Products)
         for each in written.op.each(config.dim)

@@ -124,7 +124,7 @@ def test_a_nest_uses_the_rows_of_its_products(transposed, accumulate):
 
     read, written = set(), set()
     for op in nest.each(DIM):
-        weights = op.cols if transposed else op.depth
+        weights = op.last_cols if transposed else op.last_depth
         read |= {(Space.SCRATCHPAD, op.a + row) for row in range(op.rows)}
         read |= {(Space.SCRATCHPAD, op.w + row) for row in range(weights)}
         written |= {(Space.ACCUMULATOR, op.c + row) for row in range(op.rows)}

@@ -39,8 +39,8 @@ def test_each_tile_is_summed_over_k_in_order_and_then_stored(transposed):
         if isinstance(op, Products):
             for each in op.each(DIM):
                 assert each.accumulate == (each.c in depth)
-                assert each.depth == DIM or depth[each.c] + each.depth == problem.k
-                depth[each.c] = depth.get(each.c, 0) + each.depth
+                assert each.last_depth == DIM or depth[each.c] + each.last_depth == problem.k
+                depth[each.c] = depth.get(each.c, 0) + each.last_depth
         elif isinstance(op, Store):
             for block in range(op.source.blocks):
                 assert depth.pop(op.source.row + block * op.source.pitch) == problem.k
@@ -52,9 +52,9 @@ def test_only_the_last_tiles_are_smaller():
     problem = MatMul(m=70, n=90, k=100)
     _, ops = program(problem)
     products = [each for op in ops if isinstance(op, Products) for each in op.each(DIM)]
-    assert {each.cols for each in products} == {16, 10}
-    assert {each.depth for each in products} == {16, 4}
-    assert sum(each.rows * each.cols * each.depth for each in products) == problem.macs
+    assert {each.last_cols for each in products} == {16, 10}
+    assert {each.last_depth for each in products} == {16, 4}
+    assert sum(each.rows * each.last_cols * each.last_depth for each in products) == problem.macs
 
 
 def test_blocks_take_turns_between_the_halves_of_the_accumulator():
