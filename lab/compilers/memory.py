@@ -10,6 +10,7 @@ from celosia.lab.graphs.branches import branches_case
 from celosia.sim.support.progress import Progress
 from celosia.sw.compiler.passes import Encode
 from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.compiler.reuse import Reuse
 
 __all__ = ["GLOW", "glow"]
 
@@ -26,9 +27,9 @@ def glow(tell: Progress, graph: str = GRAPH, preset: str = "base") -> Row:
     """Layers with bytes of their own for each tensor, and with bytes that are used again."""
     config, case, memory = resolve_config(preset), branches_case(graph, 0), MemoryTiming()
     cycles, right, work = dict[str, int](), True, graph
-    for name, reuse in (("apart", False), ("reused", True)):
+    for name, encode in (("apart", Encode()), ("reused", Reuse())):
         tell(name, None)
-        compiled = compile_graph(case.graph, config, Encode(reuse_memory=reuse))
+        compiled = compile_graph(case.graph, config, encode)
         cycles[name], good = graph_cycles(case, compiled, config, memory)
         right = right and good
         if plan := compiled.memory:

@@ -21,10 +21,9 @@ from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
 from celosia.sim.support.words import command_line, counted
 from celosia.sw.compiler.compiled import CompiledGraph
-from celosia.sw.compiler.passes import Encode
 from celosia.sw.compiler.pipeline import Decide
 from celosia.sw.ir.graph import Graph
-from celosia.sw.passes.short_scales import rounded_scales
+from celosia.sw.passes.rounded_scales import rounded_scales
 
 __all__ = ["compile_workload"]
 
@@ -74,7 +73,7 @@ def _content(
     timing, config = options.target.timing, options.target.config
     job, shown, drawings = options.job(tell), [], []
     for graph, plan in zip(job.graphs, options.plans(job), strict=True):
-        how = Decide(plan), Encode(reuse_memory=options.reuse_memory)
+        how = Decide(plan), options.encode
         tell(compiling_text(graph, config), None)
         if print_after is None or draw:
             compiled = compile_for(graph, config, timing, *how)

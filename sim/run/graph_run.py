@@ -23,13 +23,13 @@ from celosia.sim.workloads.graph_workloads import GraphJob
 from celosia.sim.workloads.product_workloads import MEMORY_STEP
 from celosia.sim.workloads.similarity import compare_texts
 from celosia.sw.compiler.compiled import CompiledGraph
-from celosia.sw.compiler.passes import Encode, Pass
+from celosia.sw.compiler.passes import Pass
 from celosia.sw.compiler.pipeline import Decide, compile_graph
 from celosia.sw.driver.device import Device
 from celosia.sw.driver.program_file import MAX_MEMORY_BYTES
 from celosia.sw.ir.graph import Graph
 from celosia.sw.models.cases import Case
-from celosia.sw.passes.short_scales import rounded_scales
+from celosia.sw.passes.rounded_scales import rounded_scales
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.timeline.limits import graph_limit
 
@@ -109,8 +109,7 @@ def compile_one(
     """
     target = options.target
     tell(compiling_text(graph, target.config, name), None)
-    encode = Encode(reuse_memory=options.reuse_memory)
-    return compile_for(graph, target.config, target.timing, Decide(plan), encode)
+    return compile_for(graph, target.config, target.timing, Decide(plan), options.encode)
 
 
 def announce(options: RunOptions, programs: Sequence[CompiledGraph], tell: Progress) -> None:

@@ -24,7 +24,7 @@ from celosia.sw.driver.program_file import ProgramFile
 from celosia.sw.driver.runtime import Compiled, compile_product
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.forms.text import print_plan
-from celosia.sw.timeline.limits import matmul_limit
+from celosia.sw.timeline.product_limits import matmul_limit
 
 __all__ = ["begun_commands", "execute", "measure_product", "measure_program", "run_values"]
 

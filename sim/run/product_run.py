@@ -14,7 +14,7 @@ from celosia.sim.support.display import Steps
 from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.jobs import ProductJob
 from celosia.sim.workloads.product_workloads import device_bytes
-from celosia.sw.passes.short_scales import rounded_scales
+from celosia.sw.passes.rounded_scales import rounded_scales
 
 __all__ = ["run_products"]
 

@@ -29,9 +29,10 @@ from celosia.sim.run.programs.traffic import Traffic
 from celosia.sim.workloads.similarity import Similarity
 from celosia.sw.driver.device import Issue
 from celosia.sw.ir.matmul import MatMul
-from celosia.sw.passes.short_scales import RoundedScales
-from celosia.sw.scheduling.memory.reuse import MemoryPlan
-from celosia.sw.timeline.limits import Limit, total_limit
+from celosia.sw.passes.rounded_scales import RoundedScales
+from celosia.sw.scheduling.memory.memory_plan import MemoryPlan
+from celosia.sw.timeline.limits import Limit
+from celosia.sw.timeline.product_limits import total_limit
 
 __all__ = ["Cycles", "Measurement", "Report", "Setting", "Shown", "ShownLimit"]
 

@@ -11,7 +11,7 @@ from celosia.sw.ir.program import Load, Written
 from celosia.sw.planning.forms.groups import on_chip
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.forms.stages import LinearStage, SumsDrain
-from celosia.sw.scheduling.memory.reuse import MemoryPlan
+from celosia.sw.scheduling.memory.memory_plan import MemoryPlan
 from celosia.sw.timeline.graphs import GraphCycles, ProgramFollower
 
 __all__ = ["CompiledGraph"]

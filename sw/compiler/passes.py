@@ -25,7 +25,6 @@ from celosia.sw.planning.rules.verify import verify_plan
 from celosia.sw.scheduling.by_need import schedule_by_need
 from celosia.sw.scheduling.expansion.expand import expand
 from celosia.sw.scheduling.memory.check_scratch import check_scratch
-from celosia.sw.scheduling.memory.reuse import plan_memory
 from celosia.sw.scheduling.schedule import schedule
 from celosia.sw.timeline.graphs import GraphCycles
 from celosia.sw.timeline.issue import loops_keep_up
@@ -119,32 +118,26 @@ class Encode(Pass):
     leaves = "commands"
     base: int = MEMORY_BASE
     """Where the first tensor stands in memory."""
-    reuse_memory: bool = False
-    """Tensors may take the bytes of others that nobody needs any more."""
     nests: bool = True
     """A nest of products is one command, where the accelerator has it."""
 
     def apply(self, compiled: CompiledGraph) -> CompiledGraph:
         """`compiled` with commands; a product whose loads wait for no store needs no tokens."""
-        graph, config = compiled.graph, compiled.config
-        ops = [written.op for written in compiled.ops]
-        memory = None
-        if self.reuse_memory:
-            memory = plan_memory(ops, graph, compiled.in_memory, config, self.base)
-            addresses, end = dict(memory.addresses), memory.end
-        else:
-            addresses, end = place_tensors(compiled.in_memory, self.base)
+        placed = self.placed(compiled)
         commands = lower_program(
-            ops,
-            config,
-            graph.tensors,
-            addresses,
+            [written.op for written in placed.ops],
+            placed.config,
+            placed.graph.tensors,
+            placed.addresses,
             loops=self.nests,
-            tokens=compiled.waits or not compiled.alone,
+            tokens=placed.waits or not placed.alone,
         )
-        return replace(
-            compiled, commands=tuple(commands), addresses=addresses, end=end, memory=memory
-        )
+        return replace(placed, commands=tuple(commands))
+
+    def placed(self, compiled: CompiledGraph) -> CompiledGraph:
+        """`compiled` with addresses: each tensor has bytes of its own."""
+        addresses, end = place_tensors(compiled.in_memory, self.base)
+        return replace(compiled, addresses=addresses, end=end)
 
 
 @dataclass(frozen=True, kw_only=True)

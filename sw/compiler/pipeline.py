@@ -95,7 +95,7 @@ def compile_graph(
     """Commands for `graph` that are expected to be fastest on a memory with this `timing`.
 
     Without one, nobody sees which are, and nothing is compared.  `how` are passes with arguments
-    of their own: `compile_graph(graph, config, Encode(reuse_memory=True), timing=timing)`.
+    of their own: `compile_graph(graph, config, Encode(nests=False), timing=timing)`.
     Raises `ValueError` that names the operator for what is not well formed, or what the
     accelerator cannot do, `PlanError`, another one, that names the rule that a given plan breaks,
     and `AssertionError` for a mistake of the compiler's own.

@@ -6,8 +6,9 @@ from itertools import chain, zip_longest
 from celosia.isa.encoding import Command, pack_ring, unpack_ring
 from celosia.isa.operations.loops import unroll
 from celosia.sw.compiler.compiled import CompiledGraph
-from celosia.sw.compiler.passes import Compress, Encode, Expand, Pass, Schedule
+from celosia.sw.compiler.passes import Compress, Expand, Pass, Schedule
 from celosia.sw.compiler.pipeline import Decide
+from celosia.sw.compiler.reuse import Reuse
 from celosia.sw.ir import program_verify
 from celosia.sw.ir.print_program import print_program
 from celosia.sw.ir.program import Written
@@ -46,7 +47,7 @@ class SavedProgram:
         ops = tuple(Written(op, operator) for operator, op in found)
         ordered = Decide(self.plan), _Expanded(known=ops), _Scheduled()
         if reuse_memory:
-            return *ordered, Encode(reuse_memory=True)
+            return *ordered, Reuse()
         return *ordered, _Compressed(known=tuple(unpack_ring(self.ring)))
 
 

@@ -1,7 +1,7 @@
 """Scales as short as an accelerator takes them: each becomes the nearest one."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -13,37 +13,10 @@ from celosia.isa.numerics.float32 import MANTISSA_BITS
 from celosia.sw.ir.graph import Graph, Op
 from celosia.sw.ir.graphs.tensors import View
 
-__all__ = ["RoundedScales", "added", "rounded_scales", "short_scale", "short_scales"]
+__all__ = ["scales_of", "short_scale", "short_scales"]
 
 _FIELDS: Final = ("scale", "out_scale", "residual_scale")
 """What scales are called, of finishes and of combinations."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RoundedScales:
-    """How scales have changed."""
-
-    bits: int
-    """Bits of the mantissas that the accelerator takes."""
-    scales: int
-    """Scales of the graph, those of columns one by one."""
-    rounded: int
-    """The scales that were longer."""
-    largest: float
-    """The largest change of any, as a share of it."""
-
-
-def added(parts: Iterable[RoundedScales | None]) -> RoundedScales | None:
-    """What was rounded in all `parts` for one accelerator; None if there is nothing to say."""
-    known = [part for part in parts if part is not None]
-    if not known:
-        return None
-    return RoundedScales(
-        bits=known[0].bits,
-        scales=sum(part.scales for part in known),
-        rounded=sum(part.rounded for part in known),
-        largest=max(part.largest for part in known),
-    )
 
 
 def short_scale(scale: float, config: AcceleratorConfig) -> float:
@@ -56,7 +29,7 @@ def short_scale(scale: float, config: AcceleratorConfig) -> float:
 def short_scales(graph: Graph, config: AcceleratorConfig) -> Graph:
     """`graph` with scales that `config` takes; the same object if it has no others."""
     if config.scale_bits == MANTISSA_BITS or not any(
-        long_scales(each, config.scale_bits).any() for each in _scales(graph)
+        long_scales(each, config.scale_bits).any() for each in scales_of(graph)
     ):
         return graph
     vectors = {view.tensor for op in graph.ops for view in _views(op)}
@@ -66,23 +39,6 @@ def short_scales(graph: Graph, config: AcceleratorConfig) -> Graph:
     }
     ops = tuple(_short(op, config) for op in graph.ops)
     return replace(graph, ops=ops, constants=constants)
-
-
-def rounded_scales(graphs: Iterable[Graph], config: AcceleratorConfig) -> RoundedScales | None:
-    """What `short_scales` does to `graphs`; None if `config` takes any float32."""
-    if config.scale_bits == MANTISSA_BITS:
-        return None
-    found = [scales for graph in graphs for scales in _scales(graph)]
-    scales = np.concatenate([np.empty(0, np.float32), *found])
-    short = round_scales(scales, config.scale_bits)
-    changed = scales != short
-    shares = np.abs(short[changed].astype(np.float64) / scales[changed] - 1)
-    return RoundedScales(
-        bits=config.scale_bits,
-        scales=scales.size,
-        rounded=int(changed.sum()),
-        largest=float(shares.max(initial=0)),
-    )
 
 
 def _parts(op: Op) -> Iterator[Any]:
@@ -103,7 +59,7 @@ def _views(op: Op) -> Iterator[View]:
         yield from (scale for _, scale in _named(part) if isinstance(scale, View))
 
 
-def _scales(graph: Graph) -> Iterator[NDArray[np.float32]]:
+def scales_of(graph: Graph) -> Iterator[NDArray[np.float32]]:
     """All scales, those of columns as vectors."""
     for op in graph.ops:
         for part in _parts(op):

@@ -18,6 +18,7 @@ from celosia.lab.tune.branches.plans import staged_plan
 from celosia.sw.compiler.choose import choose
 from celosia.sw.compiler.passes import Compress, Encode
 from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.compiler.reuse import Reuse
 from celosia.sw.decoding.texts import Text
 from celosia.sw.ir.graph import Mask
 from celosia.sw.ir.matmul import MatMul
@@ -72,7 +73,7 @@ PROGRAMS = {
     "attention": (lambda: cases.attention_case(2, 12, 8, 1, mask=Mask(9)).graph, always()),
     "softmax": (lambda: cases.softmax_case(5, 30, 1).graph, always(Encode(base=1 << 32))),
     "layer": (layer, always()),
-    "layer, bytes again": (layer, always(Decide(Choices()), Encode(reuse_memory=True))),
+    "layer, bytes again": (layer, always(Decide(Choices()), Reuse())),
     "layer, no loops": (
         layer,
         always(Decide(Choices(block_tiles=2)), Encode(nests=False), Compress(loops=False)),

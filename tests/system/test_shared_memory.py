@@ -9,8 +9,8 @@ from celosia.lab.exports.imported import imported_export
 from celosia.lab.exports.writing.size import STANDARD
 from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sim.run.graph_run import needed_memory
-from celosia.sw.compiler.passes import Encode
 from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.compiler.reuse import Reuse
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.quantize.graphs.quantized import run_model
 from tests.support.quantized_graph import quantize_graph
@@ -39,7 +39,7 @@ def test_the_corpus_computes_the_same_in_less_memory(name):
 
     def segment(number, graph, inputs):
         nonlocal apart, live, peak
-        shared = compile_graph(graph, BASE, Encode(reuse_memory=True))
+        shared = compile_graph(graph, BASE, Reuse())
         outputs = computed(shared, inputs)
         for key, value in computed(compile_graph(graph, BASE), inputs).items():
             np.testing.assert_array_equal(outputs[key], value)

@@ -25,8 +25,8 @@ from celosia.sim.run.report import Measurement, Report
 from celosia.sim.support.fitted import Column, FittedTable
 from celosia.sim.support.words import counted
 from celosia.sim.workloads.similarity import Similarity
-from celosia.sw.passes.short_scales import RoundedScales
-from celosia.sw.scheduling.memory.reuse import MemoryPlan
+from celosia.sw.passes.rounded_scales import RoundedScales
+from celosia.sw.scheduling.memory.memory_plan import MemoryPlan
 
 __all__ = [
     "groups_table",

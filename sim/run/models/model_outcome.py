@@ -10,9 +10,9 @@ from celosia.sim.run.models.distances import Distance
 from celosia.sim.run.models.time_share import PlacementInTime, TimeShare
 from celosia.sim.run.outcome import Outcome
 from celosia.sim.run.report import Report
-from celosia.sw.passes.short_scales import added
+from celosia.sw.passes.rounded_scales import added
 from celosia.sw.quantize.units.placement import Placement
-from celosia.sw.scheduling.memory.reuse import MemoryPlan
+from celosia.sw.scheduling.memory.memory_plan import MemoryPlan
 
 __all__ = ["ModelOutcome", "Run", "whole_report"]
 

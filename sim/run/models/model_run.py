@@ -24,7 +24,7 @@ from celosia.sw.driver.device import Device
 from celosia.sw.frontend.nn.operators.operator import Array, GraphError
 from celosia.sw.ir.graph import Graph, Op
 from celosia.sw.models.cases import Case
-from celosia.sw.passes.short_scales import rounded_scales
+from celosia.sw.passes.rounded_scales import rounded_scales
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.quantize.graphs.quantized import Result, run_model
 

@@ -14,6 +14,8 @@ from celosia.sim.wave.request import WaveRequest
 from celosia.sim.workloads.details import Details
 from celosia.sim.workloads.jobs import Job, job_of
 from celosia.sim.workloads.models.model_job import ModelJob
+from celosia.sw.compiler.passes import Encode
+from celosia.sw.compiler.reuse import Reuse
 from celosia.sw.driver.device import Issue
 from celosia.sw.planning.forms.plan import Plan
 
@@ -129,6 +131,11 @@ class RunOptions:
     def reuse_memory(self) -> bool:
         """Whether tensors may share bytes.  What is overwritten cannot be compared."""
         return self.compiling.reuse_memory or self.watching.check != "all"
+
+    @property
+    def encode(self) -> Encode:
+        """The pass that gives tensors their addresses."""
+        return Reuse() if self.reuse_memory else Encode()
 
     def checking(self, check: Check) -> "RunOptions":
         """The same with something else compared."""

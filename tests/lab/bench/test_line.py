@@ -19,7 +19,7 @@ from celosia.sim.workloads.details import Decoder, EncoderLayer, Matmul
 from celosia.sim.workloads.operands import parse_shape
 from celosia.sw.driver.device import ISSUES, Issue
 from celosia.sw.ir.matmul import MatMul
-from celosia.sw.timeline.limits import matmul_limit
+from celosia.sw.timeline.product_limits import matmul_limit
 from tests.support.documents import validate
 
 BASE = PRESETS["base"]

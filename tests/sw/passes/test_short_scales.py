@@ -21,13 +21,8 @@ from celosia.sw.driver.runtime import matmul
 from celosia.sw.ir.graph import Softmax, Transform
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.models.cases import activation_case, multiply_case, residual_case, softmax_case
-from celosia.sw.passes.short_scales import (
-    RoundedScales,
-    added,
-    rounded_scales,
-    short_scale,
-    short_scales,
-)
+from celosia.sw.passes.rounded_scales import RoundedScales, added, rounded_scales
+from celosia.sw.passes.short_scales import short_scale, short_scales
 
 TINY = PRESETS["tiny"]
 SHORT = TINY.with_values({"scale_bits": 8})

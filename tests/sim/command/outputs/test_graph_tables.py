@@ -20,7 +20,7 @@ from celosia.sim.command.outputs.graph_tables import (
 from celosia.sim.command.outputs.tables import print_report
 from celosia.sim.run.report import Failure, Measurement, Report, Setting
 from celosia.sim.workloads.similarity import Similarity
-from celosia.sw.scheduling.memory.reuse import MemoryPlan
+from celosia.sw.scheduling.memory.memory_plan import MemoryPlan
 
 NONE = {owner.name: 0 for owner in ARRAY_OWNERS}
 COUNTERS = NONE | {"cycles": 200, "array_rows": 150, "wait_load_latency": 40, "drain": 10}

@@ -12,8 +12,8 @@ from celosia.lab.fuzz.graphs.levels import check_device
 from celosia.lab.fuzz.graphs.random_graph import random_case
 from celosia.sim.devices.devices import open_device
 from celosia.sw.compiler.compiled import CompiledGraph
-from celosia.sw.compiler.passes import Encode
 from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.compiler.reuse import Reuse
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.models.cases import Case, encoder_case, random_quantized_encoder
 from celosia.sw.reference.encoder import EncoderShape
@@ -52,7 +52,7 @@ def assert_right(compiled: CompiledGraph, case: Case, random: Random) -> None:
 
 
 def test_an_encoder_takes_no_more_than_what_lives():
-    compiled = compile_graph(encoder().graph, TINY, Encode(reuse_memory=True))
+    compiled = compile_graph(encoder().graph, TINY, Reuse())
     assert compiled.memory is not None
     assert compiled.memory.peak <= 1.05 * compiled.memory.live_sum
     assert compiled.memory.dense > 2 * compiled.memory.peak
@@ -63,7 +63,7 @@ def test_an_encoder_takes_no_more_than_what_lives():
 @pytest.mark.parametrize("seed", range(12))
 def test_random_graphs_mean_the_same_in_every_order(seed):
     case = random_case(seed, ops=8)
-    compiled = compile_graph(case.graph, TINY, Encode(reuse_memory=True))
+    compiled = compile_graph(case.graph, TINY, Reuse())
     for turn in range(3):
         assert_right(compiled, case, Random(100 * seed + turn))
 
@@ -72,7 +72,7 @@ def test_random_graphs_mean_the_same_in_every_order(seed):
 @pytest.mark.parametrize("seed", range(1000))
 def test_many_random_graphs_mean_the_same_in_every_order(seed):
     case = random_case(1000 + seed, ops=12)
-    compiled = compile_graph(case.graph, TINY, Encode(reuse_memory=True))
+    compiled = compile_graph(case.graph, TINY, Reuse())
     for turn in range(10):
         assert_right(compiled, case, Random(100 * seed + turn))
 
@@ -138,7 +138,7 @@ def test_pairs_that_share_bytes():
 def test_the_rtl_computes_the_same_on_memories_that_stall_and_reorder(reorder):
     timing = MemoryTiming(latency=90, stall_percent=40, reorder=reorder, seed=3)
     case = encoder()
-    compiled = compile_graph(case.graph, TINY, Encode(reuse_memory=True))
+    compiled = compile_graph(case.graph, TINY, Reuse())
     device = open_device("verilator", TINY, timing, 1 << 20)
     check_device(case, device, compiled)
     device.close()

@@ -7,7 +7,8 @@ import pytest
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.sw.ir.matmul import MatMul
-from celosia.sw.timeline.limits import Limit, matmul_limit, total_limit
+from celosia.sw.timeline.limits import Limit
+from celosia.sw.timeline.product_limits import matmul_limit, total_limit
 
 BASE = PRESETS["base"]
 TIMING = MemoryTiming(latency=40, bytes_per_cycle=16)
