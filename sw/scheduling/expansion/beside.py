@@ -40,7 +40,8 @@ def may_stand_beside(
     if not by_rows or not isinstance(op, MatMul) or isinstance(op.finish, Softmax):
         return False
     made = ops[stage.ops[0]].results
-    if not any(_same_rows(op.a, view) for view in made) or op.a.tensor == op.b.tensor:
+    # Of B, all rows are needed from the first block on.
+    if not any(_same_rows(op.a, view) for view in made) or any(map(op.b.meets, made)):
         return False
     rings, others = rings_in(stage, plan), rings_in(following, plan)
     return not any(plan.rings[a].meets(plan.rings[b]) for a in rings for b in others if a != b)

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from celosia.isa.encoding import Function
+from celosia.lab.fuzz.graphs.levels import check_levels
+from celosia.lab.fuzz.graphs.random_graph import random_case
 from celosia.sw.ir.graph import Combine, MatMul, Requantize, Tensor
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.ir.program import Op, Products, Transform
@@ -90,6 +92,18 @@ def test_a_product_of_other_rows_waits_for_all():
     first, second = plan.stages
     assert not may_stand_beside(first, second, ops, plan)
     assert not may_stand_beside(second, first, ops, plan)
+
+
+def test_a_product_with_another_result_as_its_weights_waits_for_all():
+    """Rows of A come block by block, but all of B is read by the first one."""
+    found, plan = decided("normalized")
+    ops = {op.name: op for op in found.graph.ops}
+    product = ops["product"]
+    assert isinstance(product, MatMul)
+    for name in ("small", "wide"):
+        ops["product"] = replace(product, b=found.graph.tensors[name].view(), b_transposed=True)
+        assert not may_stand_beside(*plan.stages, ops, plan)
+    check_levels(random_case(0, extent=60, combinations=True), CONFIGS["tiny"])
 
 
 @pytest.mark.parametrize("order", ["cols", "parts"])
