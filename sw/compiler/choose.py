@@ -19,8 +19,7 @@ from celosia.sw.compiler.probe import is_much_of, probe_graph, product_tiles
 from celosia.sw.ir.graph import Graph, MatMul
 from celosia.sw.planning.choices import DEFAULT, Choices
 from celosia.sw.planning.decisions.decide_graph import decide_graph
-from celosia.sw.planning.forms.plan import simple_stages
-from celosia.sw.planning.forms.stages import AttentionStage
+from celosia.sw.planning.forms.plan import head_groups
 
 __all__ = ["choices_by_rows", "choose", "cycles_or_reason"]
 
@@ -72,13 +71,8 @@ def choices_by_rows(graph: Graph, config: AcceleratorConfig) -> Choices:
 def _spills(graph: Graph, config: AcceleratorConfig, choices: Choices) -> bool:
     """Whether scores of `graph` wait in memory, which those of a probe with few rows never do."""
     with suppress(ValueError):
-        groups = (
-            group
-            for stage in simple_stages(decide_graph(graph, config, choices))
-            if isinstance(stage, AttentionStage)
-            for group in stage.groups
-        )
-        return any(group.spill is not None for group in groups)
+        plan = decide_graph(graph, config, choices)
+        return any(group.spill is not None for group in head_groups(plan))
     return False
 
 

@@ -6,8 +6,8 @@ from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.sw.ir.graph import Graph, MatMul
-from celosia.sw.planning.forms.plan import Plan, RingPlan, only_stage, simple_stages
-from celosia.sw.planning.forms.stages import AttentionStage, HeadGroup, LinearStage, NormStage
+from celosia.sw.planning.forms.plan import Plan, RingPlan, head_groups, only_stage, simple_stages
+from celosia.sw.planning.forms.stages import HeadGroup, LinearStage, NormStage
 from celosia.sw.planning.queues import loads_ahead
 
 __all__ = ["describe_graph", "describe_product"]
@@ -45,12 +45,7 @@ def describe_product(plan: Plan, config: AcceleratorConfig) -> Iterator[tuple[st
 def describe_graph(plan: Plan, graph: Graph) -> Iterator[tuple[str, str]]:
     """What is decided about, and how, for the `plan` of a `graph` of stages with transforms."""
     ops = {op.name: op for op in graph.ops if isinstance(op, MatMul)}
-    groups = [
-        group
-        for stage in simple_stages(plan)
-        if isinstance(stage, AttentionStage)
-        for group in stage.groups
-    ]
+    groups = [*head_groups(plan)]
     stages = [stage for stage in simple_stages(plan) if isinstance(stage, LinearStage | NormStage)]
     yield "block rows", str(max(max(each.rows) for each in (*groups, *stages)))
     for value in dict.fromkeys(_heads(group, ops) for group in groups):

@@ -16,8 +16,7 @@ from celosia.sw.ir.graph import (
     Transform,
     View,
 )
-from celosia.sw.planning.forms.plan import Plan, simple_stages
-from celosia.sw.planning.forms.stages import AttentionStage
+from celosia.sw.planning.forms.plan import Plan, head_groups
 
 __all__ = ["Group", "Head", "Heads", "Linear", "groups", "head_of", "members", "on_chip"]
 
@@ -148,8 +147,7 @@ def head_of(op: Op, behind: Op | None) -> Head | None:
 def on_chip(plan: Plan, graph: Graph) -> frozenset[str]:
     """The tensors of `graph` that a legal `plan` never stores."""
     ops = {op.name: op for op in graph.ops}
-    stages = (stage for stage in simple_stages(plan) if isinstance(stage, AttentionStage))
-    pairs = (pair for stage in stages for group in stage.groups for pair in group.heads)
+    pairs = (pair for group in head_groups(plan) for pair in group.heads)
     heads = (head_of(ops[scores], ops[context]) for scores, context in pairs)
     return frozenset(name for head in heads if head for name in head.on_chip)
 

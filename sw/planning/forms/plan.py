@@ -11,7 +11,13 @@ from typing import Literal
 
 from celosia.isa.documents.svg import Drawing
 from celosia.sw.planning.forms.picture import plan_drawing
-from celosia.sw.planning.forms.stages import ConcurrentStage, GraphStage, LinearStage
+from celosia.sw.planning.forms.stages import (
+    AttentionStage,
+    ConcurrentStage,
+    GraphStage,
+    HeadGroup,
+    LinearStage,
+)
 
 __all__ = [
     "Machine",
@@ -20,6 +26,7 @@ __all__ = [
     "RingPlan",
     "Stage",
     "Tactic",
+    "head_groups",
     "only_stage",
     "simple_stages",
 ]
@@ -140,6 +147,13 @@ def simple_stages(plan: Plan) -> Iterator[Stage]:
             yield from (each for branch in stage.branches for each in branch.stages)
         else:
             yield stage
+
+
+def head_groups(plan: Plan) -> Iterator[HeadGroup]:
+    """The heads of attention of a plan, those together that are alike."""
+    for stage in simple_stages(plan):
+        if isinstance(stage, AttentionStage):
+            yield from stage.groups
 
 
 def only_stage(plan: Plan) -> LinearStage:

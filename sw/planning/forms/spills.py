@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from celosia.sw.ir.graph import Graph, Tensor, View
-from celosia.sw.planning.forms.plan import Plan, simple_stages
-from celosia.sw.planning.forms.stages import AttentionStage, HeadGroup
+from celosia.sw.planning.forms.plan import Plan, head_groups
+from celosia.sw.planning.forms.stages import HeadGroup
 
 __all__ = ["spill_name", "spill_view", "with_spills"]
 
@@ -23,17 +23,9 @@ def spill_view(group: HeadGroup, block: int, rows: int) -> View:
 
 def with_spills(graph: Graph, plan: Plan) -> Graph:
     """`graph` with the tensors that the scores of a legal `plan` wait in."""
-    groups = (
-        group
-        for stage in simple_stages(plan)
-        if isinstance(stage, AttentionStage)
-        for group in stage.groups
-        if group.spill is not None
-    )
     tensors = dict(graph.tensors)
-    for group in groups:
-        name, spill = spill_name(group), group.spill
-        assert spill is not None
-        rows = spill.blocks * max(group.rows)
-        tensors[name] = Tensor(name, "int16", rows, sum(group.keys), scratch=True)
+    for group in head_groups(plan):
+        if group.spill is not None:
+            name, rows = spill_name(group), group.spill.blocks * max(group.rows)
+            tensors[name] = Tensor(name, "int16", rows, sum(group.keys), scratch=True)
     return replace(graph, tensors=tensors)

@@ -17,7 +17,7 @@ from collections.abc import Generator, Iterator, Mapping
 from dataclasses import replace
 
 from celosia.isa.encoding import ElementType, Function
-from celosia.sw.ir.graph import DivideBySums, MatMul, View
+from celosia.sw.ir.graph import MatMul, View
 from celosia.sw.ir.program import Drain, Load, LocalRows, Op, Space, Store
 from celosia.sw.planning.extents import even_cuts, tiles
 from celosia.sw.planning.forms.spills import spill_view
@@ -195,15 +195,14 @@ class _Expansion:
         yield from products(self.moves, product)
         if not part.ends:
             return
-        assert isinstance(op.finish, DivideBySums)
         sums = SumsBlock(
             rows=self.contexts.pop(block),
             out=op.out.part(row=block.row, rows=block.rows),
             bias=op.bias,
-            scale=op.finish.scale,
+            scale=block.division.scale,
             slot=block.slot,
         )
-        yield from drained(self.moves, op.finish, sums, group.drain)
+        yield from drained(self.moves, block.division, sums, group.drain)
 
 
 def _turn(rings: tuple[str, ...], part: Part) -> str:

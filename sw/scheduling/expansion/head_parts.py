@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from celosia.sw.ir.causal import Diagonal, diagonal_of, keys_seen
-from celosia.sw.ir.graph import DeferredSoftmax, MatMul
+from celosia.sw.ir.graph import MatMul
+from celosia.sw.planning.forms.groups import Head
 from celosia.sw.planning.forms.stages import AttentionStage, HeadGroup
 from celosia.sw.scheduling.pieces import Pieces
 
@@ -18,12 +19,10 @@ __all__ = ["Block", "Part", "parts"]
 
 
 @dataclass(frozen=True)
-class Block:
-    """A block of rows of a head."""
+class Block(Head):
+    """A head, and a block of its rows."""
 
     group: HeadGroup
-    scores: MatMul
-    context: MatMul
     row: int
     rows: int
     slot: int
@@ -31,12 +30,6 @@ class Block:
     """The number of blocks of its group before it."""
 
     dim: int
-
-    @property
-    def softmax(self) -> DeferredSoftmax:
-        """The finish of the scores."""
-        assert isinstance(self.scores.finish, DeferredSoftmax)
-        return self.scores.finish
 
     @property
     def diagonal(self) -> Diagonal | None:
@@ -126,7 +119,7 @@ def _blocks(
         for end, rows in zip(accumulate(group.rows), group.rows, strict=True):
             slot = slots.take((scores, end), rows)
             row = end - rows
-            yield Block(group, ops[scores], ops[context], row, rows, slot, number, dim)
+            yield Block(ops[scores], ops[context], group, row, rows, slot, number, dim)
             number += 1
 
 

@@ -98,11 +98,11 @@ def test_a_product_with_another_result_as_its_weights_waits_for_all():
     """Rows of A come block by block, but all of B is read by the first one."""
     found, plan = decided("normalized")
     ops = {op.name: op for op in found.graph.ops}
-    product = ops["product"]
+    product, (first, second) = ops["product"], plan.stages
     assert isinstance(product, MatMul)
     for name in ("small", "wide"):
         ops["product"] = replace(product, b=found.graph.tensors[name].view(), b_transposed=True)
-        assert not may_stand_beside(*plan.stages, ops, plan)
+        assert not may_stand_beside(first, second, ops, plan)
     check_levels(random_case(0, extent=60, combinations=True), CONFIGS["tiny"])
 
 
