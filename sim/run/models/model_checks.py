@@ -8,6 +8,7 @@ from celosia.sim.run.checks import compare_graph, expected_of
 from celosia.sim.run.graph_run import announce, changes_of
 from celosia.sim.run.measure_graph import GraphMeasurement
 from celosia.sim.run.models.distances import Distance, distances
+from celosia.sim.run.models.loss_notes import LossFinder, OutputLoss, lacking, loss_note
 from celosia.sim.run.models.model_outcome import ModelOutcome, whole_report
 from celosia.sim.run.models.model_run import Behind, ModelRunner
 from celosia.sim.run.models.score_notes import blind_notes, clipped_notes
@@ -59,11 +60,13 @@ def checked_run(
     ]
     prepared, model, outputs = runner.prepared, runner.prepared.model, ran.result.outputs
     checked = check_inputs(model.inputs, model.masks, given, model.onto)
+    far, lost = _distances(runner, checked, outputs) if check == "all" else ((), None)
     return outputs, ModelOutcome(
         report=whole_report(reports),
         reports=tuple(reports),
         placement=prepared.placement,
-        distances=_distances(runner, checked, outputs) if check == "all" else (),
+        distances=far,
+        losses=lost,
         saturated=ran.result.saturated,
         host=model.host_operators,
         notes=(
@@ -72,6 +75,7 @@ def checked_run(
             *notes,
             *blind_notes(ran.result.blind),
             *far_outside(prepared.ranges, checked),
+            *([loss_note(lost, far)] if lost else ()),
         ),
         time=_time(model, reports),
     )
@@ -93,15 +97,19 @@ def _behind(runner: ModelRunner, check: Check) -> Behind | None:
 
 def _distances(
     runner: ModelRunner, inputs: Mapping[str, Array], outputs: Mapping[str, Array]
-) -> tuple[Distance, ...]:
-    """How far outputs are from those of the float graph, if it is there, and what functions do."""
+) -> tuple[tuple[Distance, ...], OutputLoss | None]:
+    """How far outputs are from those of the float graph, if it is there, and what loses most."""
     if (graph := runner.prepared.graph) is None:
-        return ()
+        return (), None
     real, rows = interpret_visibly(graph, inputs)
     runner.tell("the same with exact functions", None)
     model = runner.prepared.model
     best = run_model(model, inputs, exact(model, runner.config)).outputs
-    return distances(real, outputs, best, rows)
+    found = distances(real, outputs, best, rows)
+    if (far := lacking(found)) is None:
+        return found, None
+    finder = LossFinder(graph, model, runner.config, inputs, real, rows, runner.tell)
+    return found, finder.find(far)
 
 
 def _time(model: QuantizedGraph, reports: Sequence[Report]) -> TimeShare | None:

@@ -7,6 +7,7 @@ from typing import Annotated, TypeAlias
 
 from celosia.isa.documents.record import Hidden, Key, Named
 from celosia.sim.run.models.distances import Distance
+from celosia.sim.run.models.loss_notes import OutputLoss
 from celosia.sim.run.models.time_share import PlacementInTime, TimeShare
 from celosia.sim.run.outcome import Outcome
 from celosia.sim.run.report import Report
@@ -26,6 +27,9 @@ class ModelOutcome(Outcome):
     placement: Hidden[Placement]
     distances: Annotated[tuple[Distance, ...], Named("outputs")]
     """How far each output is from that of the float graph."""
+    losses: OutputLoss | None = None
+    """Where most is lost of the output that lacks most; null: none has less than 20 dB, or 2 dB
+    less than with exact functions."""
     saturated: Counter[str]
     """Elements at the ends of their type's range, by the node that computes them."""
     host: Counter[str]

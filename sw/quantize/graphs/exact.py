@@ -4,7 +4,7 @@ Products, scales and formats stay what they are; softmax, activations and norms 
 float64 and rounded once.  What a model loses beyond that is lost by the accelerator's functions.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
 import numpy as np
@@ -33,6 +33,7 @@ from celosia.sw.ir.graph import (
 )
 from celosia.sw.ir.graph_interpret import Machine, checked_inputs
 from celosia.sw.ir.graphs.finishes import visible_columns
+from celosia.sw.ir.graphs.operator import Values
 from celosia.sw.passes.short_scales import short_scales
 from celosia.sw.quantize.curves import real_curve
 from celosia.sw.quantize.graphs.quantized import QuantizedGraph, SegmentRunner
@@ -46,14 +47,26 @@ _NUMERATOR: Final = 255
 """The numerator of a row's maximum."""
 
 
-def exact(model: QuantizedGraph, config: AcceleratorConfig | None = None) -> SegmentRunner:
-    """What computes segments of `model` with exact functions, and scales that `config` takes."""
+def exact(
+    model: QuantizedGraph,
+    config: AcceleratorConfig | None = None,
+    *,
+    but: Collection[str] = (),
+) -> SegmentRunner:
+    """What computes segments of `model` with exact functions, and scales that `config` takes.
+
+    Functions of these nodes of the model's file, `but`, are the accelerator's.
+    """
 
     def run(number: int, graph: Graph, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
         graph = graph if config is None else short_scales(graph, config)
-        machine = _Exact(graph, checked_inputs(graph, inputs), model.segments[number])
+        segment = model.segments[number]
+        machine = _Exact(graph, checked_inputs(graph, inputs), segment)
         for op in graph.ops:
-            machine.take(op)
+            if but and segment.node(op.name) in but:
+                op.compute(Values(machine.constants, machine.values))
+            else:
+                machine.take(op)
         return machine.values
 
     return run

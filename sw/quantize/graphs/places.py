@@ -87,6 +87,7 @@ class Places:
             gelus=self.gelus,
             caches=self.caches,
             given=tuple(self.given),
+            made=self.made,
         )
 
     def format(self, form: Form) -> Format:

@@ -114,6 +114,8 @@ class Segment:
     caches: dict[str, str] = field(default_factory=dict)
     """The model's input that each cache is, by its name in the graph."""
     given: tuple[GivenRows, ...] = ()
+    made: dict[str, Form] = field(default_factory=dict)
+    """What each tensor is that its units make, outputs or not; a saved model has none."""
 
     def unit(self, name: str) -> str:
         """The unit of an operator or of a tensor, whose name begins with the unit's."""

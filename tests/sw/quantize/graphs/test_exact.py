@@ -10,6 +10,8 @@ from celosia.isa.numerics import NORMALIZED_FRACTION_BITS
 from celosia.sw.ir.graph import DeferredSoftmax, DivideBySums, Mask, Normalized, Tensor
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.quantize.graphs.exact import exact
+from celosia.sw.quantize.graphs.quantized import run_model
+from tests.support.quantized_exports import inputs, quantized
 
 ROWS, KEYS, DEPTH = 6, 40, 8
 SCALE = 0.2
@@ -81,3 +83,17 @@ def test_norms_are_those_of_real_numbers(rms, epsilon):
     # Gamma over 2^15, of what has so many fraction bits; beta is 3 of the results' units.
     slope = 2.0 ** (NORMALIZED_FRACTION_BITS + 4 - 15)
     np.testing.assert_allclose(found, 3 + slope * real, rtol=0, atol=0.5 + 1e-9)
+
+
+def test_functions_of_some_nodes_are_the_accelerators():
+    model, given = quantized("bert-17"), inputs("bert-17", 0)
+    nodes = {node for segment in model.segments for node in segment.operators.values()}
+    (plain,) = run_model(model, given).outputs.values()
+    (best,) = run_model(model, given, exact(model)).outputs.values()
+    (all_but,) = run_model(model, given, exact(model, but=nodes)).outputs.values()
+    np.testing.assert_array_equal(all_but, plain)
+    some = {node for node in nodes if "layer.0" in node}
+    (mixed,) = run_model(model, given, exact(model, but=some)).outputs.values()
+    assert 0 < len(some) < len(nodes)
+    assert not np.array_equal(mixed, plain)
+    assert not np.array_equal(mixed, best)
