@@ -38,25 +38,9 @@ def test_the_error_of_the_only_unit_is_that_of_the_model():
     assert losses.cost(error.tensor) == 0  # Nothing is behind it.
 
 
-@pytest.mark.parametrize("name", ["llama", "vit"])
-def test_noises_of_units_add_up_to_that_of_the_model(name):
-    graph, model = recognized(name), quantized(name)
-    ratios = []
-    for seed in (11, 12, 13):
-        given = inputs(name, seed)
-        losses = losses_of(graph, model, given)
-        (output,) = graph.outputs
-        (real,), (rows,) = (each.values() for each in interpret_visibly(graph, given))
-        shown = rows.visible
-        whole = noise(real[shown], run_model(model, given).outputs[output][shown])
-        found = [losses.outputs(each, [output])[output] for each in losses.errors()]
-        ratios.append(sum(noise(real[shown], each[shown]) for each in found) / whole)
-    # Elsewhere rows whose attention falls to another key are most of the noise.
-    assert 0.6 < np.median(ratios) < 1.6
-
-
-def test_a_planted_loss_is_that_of_its_unit():
-    random, builder = np.random.default_rng(3), GraphBuilder("planted")
+def chain(seed):
+    """Three products with a ReLU each, in integers, and an input that they were not made for."""
+    random, builder = np.random.default_rng(seed), GraphBuilder("chain")
     x = builder.input("x", TensorType("float32", (ROWS, WIDTH)))
     for number in range(3):
         weights = builder.constant(random.standard_normal((WIDTH, WIDTH), np.float32) / 4)
@@ -66,7 +50,39 @@ def test_a_planted_loss_is_that_of_its_unit():
             x = builder.op("relu", x)
     graph = recognize(builder.finish({"y": x})).graph
     samples = [{"x": random.standard_normal((ROWS, WIDTH), np.float32)} for _ in range(9)]
-    model, given = quantize_graph(graph, samples[1:]), samples[0]
+    return graph, quantize_graph(graph, samples[1:]), samples[0]
+
+
+def noises(graph, model, given):
+    """What the output loses by each unit alone, by its node."""
+    losses, (real,) = losses_of(graph, model, given), interpret(graph, given).values()
+    (output,) = graph.outputs
+    return {
+        each.node: noise(real, losses.outputs(each, [output])[output]) for each in losses.errors()
+    }
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_noises_of_units_add_up_to_that_of_the_model(seed):
+    graph, model, given = chain(seed)
+    whole = noise(interpret(graph, given)["y"], run_model(model, given).outputs["y"])
+    # A small error that turns some roundings of its unit's result counts more than it is.
+    assert 0.7 < sum(noises(graph, model, given).values()) / whole < 2
+
+
+@pytest.mark.parametrize("name", ["bert-17", "vit", "gpt2", "llama", "t5-encoder"])
+def test_each_unit_alone_loses_little_of_exports(name):
+    graph, model, given = recognized(name), quantized(name), inputs(name, 11)
+    (real, *_), (rows, *_) = (each.values() for each in interpret_visibly(graph, given))
+    losses, (output,) = losses_of(graph, model, given), graph.outputs
+    found = [losses.outputs(each, [output])[output] for each in losses.errors()]
+    shown, most = rows.visible, 10**-1.2 * np.square(real).sum()
+    assert len(found) > 10
+    assert all(noise(real[shown], each[shown]) < most for each in found)
+
+
+def test_a_planted_loss_is_that_of_its_unit():
+    graph, model, given = chain(3)
     (segment,) = model.segments
     name = next(
         each
@@ -74,10 +90,6 @@ def test_a_planted_loss_is_that_of_its_unit():
         if each.endswith("weights") and segment.node(each).startswith("relu.1")
     )
     segment.graph.constants[name][...] = segment.graph.constants[name] // 16 * 16
-    losses = losses_of(graph, model, given)
-    found = {
-        each.node: noise(interpret(graph, given)["y"], losses.outputs(each, ["y"])["y"])
-        for each in losses.errors()
-    }
+    found = noises(graph, model, given)
     assert list(found) == [f"layer.{number} (MatMul)" for number in range(3)]
     assert found["layer.1 (MatMul)"] > 20 * (found["layer.0 (MatMul)"] + found["layer.2 (MatMul)"])
