@@ -73,8 +73,9 @@ def test_noises_of_units_add_up_to_that_of_the_model(seed):
 @pytest.mark.parametrize("name", ["bert-17", "vit", "gpt2", "llama", "t5-encoder"])
 def test_each_unit_alone_loses_little_of_exports(name):
     graph, model, given = recognized(name), quantized(name), inputs(name, 11)
-    (real, *_), (rows, *_) = (each.values() for each in interpret_visibly(graph, given))
+    reals, counts = interpret_visibly(graph, given)
     losses, (output,) = losses_of(graph, model, given), graph.outputs
+    real, rows = reals[output], counts[output]
     found = [losses.outputs(each, [output])[output] for each in losses.errors()]
     shown, most = rows.visible, 10**-1.2 * np.square(real).sum()
     assert len(found) > 10
