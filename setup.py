@@ -26,7 +26,7 @@ setup(
             "**/*.js",
             "**/*.toml",
         ],
-        "celosia.lab": ["**/*.cpp", "survey/**/*.toml", "survey/**/*.md"],
+        "celosia.lab": ["**/*.cpp", "nas/**/*.json", "survey/**/*.toml", "survey/**/*.md"],
         "celosia.sw": ["reference/data/*.txt", "reference/language/data/**/*"],
         "celosia.docs": ["report.schema.json"],  # What reports are checked against when read.
     },

@@ -7,9 +7,11 @@ from typing import Annotated, Final
 
 import typer
 
-from celosia.lab.nas.search import LINES, Asked, Found, Point, ranked, reported, search
-from celosia.lab.nas.space import DEFAULT, TINY, Space, read_space
-from celosia.lab.nas.supernet_file import SupernetRecipe
+from celosia.lab.nas.machines.moving import Moving, moving
+from celosia.lab.nas.models.search import LINES, Asked, Found, Point, ranked, reported, search
+from celosia.lab.nas.models.space import DEFAULT, TINY, Space, read_space
+from celosia.lab.nas.models.supernet_file import SupernetRecipe
+from celosia.lab.nas.models.texts import read_texts
 from celosia.lab.nas.tables import (
     Measured,
     costs_table,
@@ -17,7 +19,6 @@ from celosia.lab.nas.tables import (
     points_table,
     verdict,
 )
-from celosia.lab.nas.texts import read_texts
 from celosia.lab.nas.work import Work
 from celosia.lab.prune.command import machine_options
 from celosia.lab.prune.costs import Machine
@@ -152,6 +153,7 @@ def nas(
     ] = False,
     rtl: Annotated[bool, typer.Option("--rtl", help="Also cycles of points on the RTL.")] = False,
     executor: ExecutorOption = "local:1",
+    moves: Annotated[Moving, Group(moving)],
     machine: Annotated[Machine, Group(machine_options)],
 ) -> None:
     """Search for decoders that take the fewest cycles and the least energy: docs/nas.md.
@@ -161,6 +163,7 @@ def nas(
     """
     parse_executor(executor)
     energies = load_table(table)
+    machines = moves.read(machine.config)
     for package in ("jax", "optax"):
         check_extra(package, "training")
     if not out.is_dir():
@@ -177,7 +180,10 @@ def nas(
             scratch = work.from_scratch(points, ranked(asked, found)) if validate else {}
             measured = work.measured(points, scratch, rtl=rtl)
             ranks = work.ranks(found, scratch) if validate else None
+            compared = machines and machines.compared(asked, found, machine, energies, lines, tell)
     _show(found, points, measured, ranks)
+    if machines and compared:
+        machines.show(compared)
 
 
 def _show(

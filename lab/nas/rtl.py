@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.lab.compilers.graph_cycles import graph_cycles
-from celosia.lab.nas.costs import Piece, graphs_of
+from celosia.lab.nas.models.costs import Piece, graphs_of
 from celosia.sim.devices.devices import open_device
 from celosia.sim.run.graph_run import compile_for
 from celosia.sim.support.problems import InputError

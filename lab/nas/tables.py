@@ -5,11 +5,19 @@ from dataclasses import dataclass
 
 from rich.table import Table
 
-from celosia.lab.nas.candidates import LOSSES, METRICS, Candidate, advantage, best, gain
-from celosia.lab.nas.costs import SCENARIOS
-from celosia.lab.nas.search import Found, Point
-from celosia.lab.nas.searches import EVOLUTION, RANDOM, SEARCHES
-from celosia.lab.nas.statistics import Interval, kendall_interval
+from celosia.lab.nas.models.candidates import (
+    LOSSES,
+    METRICS,
+    Candidate,
+    advantage,
+    best,
+    gain,
+    sizes,
+)
+from celosia.lab.nas.models.costs import SCENARIOS
+from celosia.lab.nas.models.search import Found, Point
+from celosia.lab.nas.models.searches import EVOLUTION, RANDOM, SEARCHES
+from celosia.lab.nas.models.statistics import Interval, kendall_interval
 from celosia.sw.reference.language.shape import LlamaShape
 
 __all__ = [
@@ -18,7 +26,6 @@ __all__ = [
     "gains_table",
     "points_table",
     "ranking_line",
-    "sizes",
     "verdict",
 ]
 
@@ -38,12 +45,6 @@ class Measured:
     """Held-out perplexity from scratch, the mean of seeds; None: nobody asked."""
     ratio: Interval | None = None
     """The held-out perplexity over the largest model's."""
-
-
-def sizes(model: LlamaShape) -> str:
-    """A model in a few signs: width, and heads and channels of each layer."""
-    layers = " ".join(f"{layer.heads}/{layer.hidden}" for layer in model.layers)
-    return f"{model.width}: {layers}"
 
 
 def verdict(found: Found) -> Iterator[str]:

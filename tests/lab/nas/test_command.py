@@ -8,13 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from celosia.lab.nas import command, search, work
-from celosia.lab.nas.costs import SCENARIOS, Cost, Costs
-from celosia.lab.nas.space import Space, read_space
-from celosia.lab.nas.supernet_file import save_supernet
-from celosia.lab.nas.texts import Texts
-from celosia.lab.nas.validate import scratch_line
-from celosia.lab.nas.validate import trained as from_scratch
+from celosia.lab.nas import command, work
+from celosia.lab.nas.machines import together
+from celosia.lab.nas.models import search
+from celosia.lab.nas.models.costs import SCENARIOS, Cost, Costs
+from celosia.lab.nas.models.space import Space, read_space
+from celosia.lab.nas.models.supernet_file import save_supernet
+from celosia.lab.nas.models.texts import Texts
+from celosia.lab.nas.models.validate import scratch_line
+from celosia.lab.nas.models.validate import trained as from_scratch
 from celosia.lab.training.text.manual import ManualError
 from celosia.sim.support.workers import Lane
 from tests.support.command_line import refused, right
@@ -72,6 +74,19 @@ def test_the_first_line_says_whether_chance_does_as_well():
     assert again.stdout == found.stdout
 
 
+def test_the_machine_moves_too(monkeypatch):
+    """Costs do not depend on the machine here, so both gain what the model does."""
+    Path("machines.toml").write_text("dim = [16, 32]\nscratchpad_kib = [64]\nrates = [16]\n")
+    monkeypatch.setattr(together, "costs_when_asked", lambda space, machine, **_: costs(space))
+    words = (*NAS, "--budget", "12", "--machine", "machines.toml")
+    found = right(*words).stdout
+    text = " ".join(found.split())
+    assert "prefill, 16 B/cycle, +0.45%: both gain 1.00 x of what the better of each" in text
+    assert "2 machines of at most 5," in text
+    assert "measured designs: mean error" in text
+    assert right(*words).stdout == found
+
+
 def test_points_are_validated(monkeypatch):
     def learned(training):
         line = scratch_line(training.recipe, training.texts, None)
@@ -96,6 +111,11 @@ def test_points_are_validated(monkeypatch):
         ("nowhere.toml: No such file", "--space nowhere.toml"),
         ("nowhere.toml", "--table nowhere.toml"),
         ("no", "--set no=1"),
+        ("nowhere.toml: No such file", "--machine nowhere.toml"),
+        ("--machines: only with --machine", "--machines 3"),
+        ("--area: only with --machine", "--area area.json"),
+        ("nowhere.json: No such file", "--machine space.toml --area nowhere.json"),
+        ("space.toml: depths: there are dim, ", "--machine space.toml"),
     ],
 )
 def test_what_cannot_be_is_refused(message, words):

@@ -4,11 +4,11 @@ from typing import Any
 
 from rich.console import Console
 
-from celosia.lab.nas.candidates import Amount, Candidate
-from celosia.lab.nas.costs import SCENARIOS
-from celosia.lab.nas.search import Found, Point
-from celosia.lab.nas.searches import EVOLUTION, RANDOM, SEARCHES
-from celosia.lab.nas.statistics import Interval
+from celosia.lab.nas.models.candidates import Amount, Candidate
+from celosia.lab.nas.models.costs import SCENARIOS
+from celosia.lab.nas.models.search import Found, Point
+from celosia.lab.nas.models.searches import EVOLUTION, RANDOM, SEARCHES
+from celosia.lab.nas.models.statistics import Interval
 from celosia.lab.nas.tables import (
     Measured,
     costs_table,

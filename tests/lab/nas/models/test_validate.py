@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from celosia.lab.nas import validate
-from celosia.lab.nas.space import Space
-from celosia.lab.nas.texts import Texts, sums_of_documents
-from celosia.lab.nas.validate import Scratch, ratio_of, recipes_of, scratch_line, trained
+from celosia.lab.nas.models import validate
+from celosia.lab.nas.models.space import Space
+from celosia.lab.nas.models.texts import Texts, sums_of_documents
+from celosia.lab.nas.models.validate import Scratch, ratio_of, recipes_of, scratch_line, trained
 from celosia.lab.sweep.lines import open_lines
 from celosia.lab.training.recipe import Recipe
 from celosia.sim.support.errors import EnvironmentProblem

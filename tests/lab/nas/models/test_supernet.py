@@ -6,9 +6,9 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from celosia.lab.nas.space import Space
-from celosia.lab.nas.supernet_file import Supernet, SupernetRecipe
-from celosia.lab.nas.texts import Texts
+from celosia.lab.nas.models.space import Space
+from celosia.lab.nas.models.supernet_file import Supernet, SupernetRecipe
+from celosia.lab.nas.models.texts import Texts
 from celosia.lab.sweep.lines import open_lines
 from celosia.lab.training.perplexity import score
 from celosia.lab.training.recipe import Recipe
@@ -42,7 +42,7 @@ def text():
 @pytest.fixture(scope="module")
 def trained(text):
     train = import_module("celosia.lab.training.train").train
-    task = import_module("celosia.lab.nas.supernet").Sandwich(RECIPE, SHORT)
+    task = import_module("celosia.lab.nas.models.supernet").Sandwich(RECIPE, SHORT)
     losses = []
     tensors = train(RECIPE, text, task=task, tell=lambda _, loss: losses.append(loss))
     return tensors, losses
@@ -50,7 +50,7 @@ def trained(text):
 
 def test_a_part_says_what_a_model_of_its_tensors_says(text):
     """By the float interpreter, which knows nothing of masks; windows begin anew."""
-    supernet = import_module("celosia.lab.nas.supernet")
+    supernet = import_module("celosia.lab.nas.models.supernet")
     largest = SHORT.largest
     weights = random_weights(largest).tensors
     for seed in range(4):
@@ -64,7 +64,7 @@ def test_a_part_says_what_a_model_of_its_tensors_says(text):
 
 
 def test_all_sizes_learn(trained, text):
-    supernet = import_module("celosia.lab.nas.supernet")
+    supernet = import_module("celosia.lab.nas.models.supernet")
     tensors, losses = trained
     assert losses[-1] < losses[0] - 1
     between = SHORT.drawn(np.random.default_rng(5))
@@ -74,7 +74,7 @@ def test_all_sizes_learn(trained, text):
 
 
 def test_a_steps_models_follow_from_its_number():
-    sandwich = import_module("celosia.lab.nas.supernet").Sandwich(RECIPE, SHORT)
+    sandwich = import_module("celosia.lab.nas.models.supernet").Sandwich(RECIPE, SHORT)
     one, again, other = sandwich.given(3), sandwich.given(3), sandwich.given(4)
 
     def same(first, second):
@@ -87,7 +87,7 @@ def test_a_steps_models_follow_from_its_number():
 
 
 def test_scores_are_kept(trained, text, tmp_path):
-    scores = import_module("celosia.lab.nas.scores").Scores
+    scores = import_module("celosia.lab.nas.models.scores").Scores
     texts = Texts(text, text, text, np.zeros(len(text) - 1, np.int32))
     with open_lines(tmp_path, "nas.jsonl", "search") as lines:
         found = scores(Supernet(trained[0], {"a": 1}), SHORT, texts, 300, lines)(SHORT.smallest)
@@ -100,7 +100,7 @@ def test_scores_are_kept(trained, text, tmp_path):
 
 
 def test_a_model_from_scratch_is_scored_by_document(text):
-    learn = import_module("celosia.lab.nas.scratch").learn
+    learn = import_module("celosia.lab.nas.models.scratch").learn
     numbers = np.repeat(np.arange(3), [100, 50, 49]).astype(np.int32)
     texts = Texts(text, text[:300], text[:200], numbers)
     thin, *_, thick = SHORT.layers

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from celosia.lab.nas.space import DEFAULT, Space, read_space
+from celosia.lab.nas.models.space import DEFAULT, Space, read_space
 from celosia.sim.support.problems import InputError
 from celosia.sw.reference.language.shape import LayerShape
 

@@ -1,16 +1,16 @@
 """Four searches of a space, each with the same budget of models that are scored."""
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, Protocol, TypeVar
 
 import numpy as np
 
-from celosia.lab.nas.candidates import Amount, Candidate, Judge
-from celosia.lab.nas.space import Space
+from celosia.lab.nas.models.candidates import Amount, Candidate, Judge
+from celosia.lab.nas.models.space import Space
 from celosia.sim.support.progress import Progress, share
 from celosia.sw.reference.language.shape import LlamaShape
 
-__all__ = ["EVOLUTION", "RANDOM", "SEARCHES", "run_searches"]
+__all__ = ["EVOLUTION", "RANDOM", "SEARCHES", "Drawable", "Fitness", "evolved", "run_searches"]
 
 EVOLUTION: Final = "evolution"
 RANDOM: Final = "random"
@@ -34,6 +34,35 @@ Random = np.random.Generator
 Fitness = tuple[float, ...]
 """A quality, then costs; less is better."""
 
+_One = TypeVar("_One")
+"""What a space has: a model, a machine, or both; it can be a key."""
+
+
+class Drawable(Protocol[_One]):
+    """What evolution asks of a space."""
+
+    @property
+    def largest(self) -> _One:
+        """One to begin with."""
+        ...
+
+    @property
+    def smallest(self) -> _One:
+        """Another one."""
+        ...
+
+    def drawn(self, random: Random, /) -> _One:
+        """Any one."""
+        ...
+
+    def changed(self, one: _One, random: Random, rate: float, /) -> _One:
+        """One whose choices are drawn anew with the probability `rate`."""
+        ...
+
+    def crossed(self, one: _One, other: _One, random: Random, /) -> _One:
+        """One that has its choices from both."""
+        ...
+
 
 def run_searches(
     space: Space, judge: Judge, scenario: str, budget: int, seed: int, tell: Progress
@@ -51,13 +80,13 @@ def run_searches(
         part = share(tell, index / len(SEARCHES), (index + 1) / len(SEARCHES))
         return lambda done: part(f"{scenario}: {SEARCHES[index]}, {done} models", done / budget)
 
-    evolved = _evolved(space, by_score, budget, np.random.default_rng([seed, 0]), told(0))
+    children = evolved(space, by_score, budget, np.random.default_rng([seed, 0]), told(0))
     chosen = {
-        EVOLUTION: list(evolved),
+        EVOLUTION: list(children),
         RANDOM: _drawn(space, budget, np.random.default_rng([seed, 1])),
         UNIFORM: _some(list(space.uniform()), budget, np.random.default_rng([seed, 2])),
     }
-    proxies = _evolved(space, by_weights, budget, np.random.default_rng([seed, 3]), lambda _: None)
+    proxies = evolved(space, by_weights, budget, np.random.default_rng([seed, 3]), lambda _: None)
     chosen[PROXY] = _undominated(proxies)
     found: dict[str, list[Candidate]] = {}
     for index, name in enumerate(SEARCHES):
@@ -73,9 +102,9 @@ def _costs(amount: Amount) -> Fitness:
     return amount.cycles, amount.pj
 
 
-def _drawn(space: Space, budget: int, random: Random) -> list[LlamaShape]:
-    """So many models at random, each once, or as many as there are."""
-    found: dict[LlamaShape, None] = {}
+def _drawn(space: Drawable[_One], budget: int, random: Random) -> list[_One]:
+    """So many at random, each once, or as many as there are."""
+    found: dict[_One, None] = {}
     vain = 0
     while len(found) < budget and vain < _IN_VAIN:
         model = space.drawn(random)
@@ -88,17 +117,21 @@ def _some(models: Sequence[LlamaShape], budget: int, random: Random) -> list[Lla
     return [models[index] for index in random.permutation(len(models))[:budget]]
 
 
-def _evolved(
-    space: Space,
-    fitness: Callable[[LlamaShape], Fitness],
+def evolved(
+    space: Drawable[_One],
+    fitness: Callable[[_One], Fitness],
     budget: int,
     random: Random,
     told: Callable[[int], None],
-) -> dict[LlamaShape, Fitness]:
-    """Models and their fitness: parents are those that no other one beats in everything."""
-    known: dict[LlamaShape, Fitness] = {}
-    first = [space.largest, space.smallest, *_drawn(space, max(int(_FIRST * budget), 1), random)]
-    for model in first[:budget]:
+    begin: Sequence[_One] = (),
+) -> dict[_One, Fitness]:
+    """What was looked at, and its fitness: parents are those that no other one beats in everything.
+
+    `begin` is looked at first, and counts.
+    """
+    known: dict[_One, Fitness] = {}
+    drawn = _drawn(space, max(int(_FIRST * budget), 1), random)
+    for model in list(dict.fromkeys([*begin, space.largest, space.smallest, *drawn]))[:budget]:
         known[model] = fitness(model)
         told(len(known))
     vain = 0
@@ -115,15 +148,15 @@ def _evolved(
     return known
 
 
-def _parents(known: dict[LlamaShape, Fitness]) -> list[LlamaShape]:
-    """The models that nothing beats; of those only the ones near the best quality, if some are."""
+def _parents(known: dict[_One, Fitness]) -> list[_One]:
+    """The ones that nothing beats; of those only the ones near the best quality, if some are."""
     kept = _undominated(known)
     least = min(known[model][0] for model in kept)
     near = [model for model in kept if least > 0 and known[model][0] <= _NEAR * least]
     return near if len(near) > 1 else kept
 
 
-def _undominated(known: dict[LlamaShape, Fitness]) -> list[LlamaShape]:
+def _undominated(known: dict[_One, Fitness]) -> list[_One]:
     points = np.array(list(known.values()))
     models = list(known)
     return [

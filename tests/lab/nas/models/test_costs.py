@@ -6,9 +6,18 @@ import pytest
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
-from celosia.lab.nas import costs
-from celosia.lab.nas.costs import SCENARIOS, Cost, Piece, costs_of, measure, measured_costs, whole
-from celosia.lab.nas.space import Space
+from celosia.lab.nas.models import costs
+from celosia.lab.nas.models.costs import (
+    SCENARIOS,
+    Cost,
+    Piece,
+    costs_of,
+    costs_when_asked,
+    measure,
+    measured_costs,
+    whole,
+)
+from celosia.lab.nas.models.space import Space
 from celosia.lab.prune.costs import Machine, Meter
 from celosia.lab.sweep.lines import open_lines
 from celosia.sim.support.errors import EnvironmentProblem
@@ -42,6 +51,26 @@ def test_a_model_is_the_sum_of_its_layers_and_what_its_width_takes(tmp_path):
     assert found.layers["step", 32, thin].cycles == 82
     assert found.widths["step", 32].cycles == 950
     assert found.of(SPACE.model(32, (thin, thick)), "step").cycles == 950 + 82 + 114
+
+
+def test_costs_are_compiled_when_a_model_needs_them(tmp_path):
+    """The same sums, of what one model has: its layer, the width's middle one, and the whole."""
+    compiled = []
+
+    def told(piece):
+        compiled.append(piece)
+        return additive(piece)
+
+    thin, thick = SPACE.layers
+    with open_lines(tmp_path, "nas.jsonl", "search") as lines:
+        found = costs_when_asked(SPACE, MACHINE, lines, told)
+        assert not compiled
+        assert found.of(SPACE.model(32, (thin, thin)), "step").cycles == 950 + 2 * 82
+        assert len(compiled) == 3
+        assert found.of(SPACE.model(32, (thin, thick)), "step").cycles == 950 + 82 + 114
+        again = costs_when_asked(SPACE, MACHINE, lines, lambda piece: pytest.fail(piece.key))
+        assert again.of(SPACE.model(32, (thick,)), "step").cycles == 950 + 114
+        assert len(compiled) == 3
 
 
 def test_another_machine_has_other_costs():

@@ -19,8 +19,8 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.lab.nas.space import Space
-from celosia.lab.nas.supernet_file import SupernetRecipe
+from celosia.lab.nas.models.space import Space
+from celosia.lab.nas.models.supernet_file import SupernetRecipe
 from celosia.lab.training.network import Parameters, logits
 from celosia.sw.reference.language.shape import LlamaShape, tensor_shapes
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from celosia.lab.nas import candidates
-from celosia.lab.nas.candidates import Amount, Candidate, best, gain
-from celosia.lab.nas.searches import EVOLUTION, RANDOM, SEARCHES, run_searches
-from celosia.lab.nas.space import Space
+from celosia.lab.nas.models import candidates
+from celosia.lab.nas.models.candidates import Amount, Candidate, best, gain
+from celosia.lab.nas.models.searches import EVOLUTION, RANDOM, SEARCHES, run_searches
+from celosia.lab.nas.models.space import Space
 from celosia.sim.support.progress import silent
 
 SPACE = Space(

@@ -7,18 +7,18 @@ from typing import Any, Final
 
 import numpy as np
 
-from celosia.lab.nas.candidates import LOSSES, Candidate, Judge, best
-from celosia.lab.nas.costs import SCENARIOS, measured_costs
-from celosia.lab.nas.searches import EVOLUTION, run_searches
-from celosia.lab.nas.space import Space
-from celosia.lab.nas.supernet_file import (
+from celosia.lab.nas.models.candidates import LOSSES, Candidate, Judge, best
+from celosia.lab.nas.models.costs import SCENARIOS, measured_costs
+from celosia.lab.nas.models.searches import EVOLUTION, run_searches
+from celosia.lab.nas.models.space import Space
+from celosia.lab.nas.models.supernet_file import (
     SUPERNET,
     Supernet,
     SupernetRecipe,
     load_supernet,
     save_supernet,
 )
-from celosia.lab.nas.texts import Texts
+from celosia.lab.nas.models.texts import Texts
 from celosia.lab.prune.costs import Machine
 from celosia.lab.sweep.lines import Lines
 from celosia.lab.training.recipe import Recipe
@@ -99,7 +99,7 @@ def search(
         supernet = _checked(load_supernet(folder / SUPERNET, asked.space, texts), asked, folder)
     costs = measured_costs(asked.space, machine, lines, lanes, share(tell, 0, 0.15))
     supernet = supernet or _trained(asked, texts, folder, share(tell, 0.15, 0.8))
-    scores = import_extra("celosia.lab.nas.scores", "training").Scores
+    scores = import_extra("celosia.lab.nas.models.scores", "training").Scores
     judge = Judge(costs, table, scores(supernet, asked.space, texts, asked.tokens, lines))
     largest = judge(asked.space.largest)
     parts = {scenario: 0.8 + 0.1 * index for index, scenario in enumerate(SCENARIOS)}
@@ -129,7 +129,7 @@ def _checked(supernet: Supernet, asked: Asked, folder: Path) -> Supernet:
 
 
 def _trained(asked: Asked, texts: Texts, folder: Path, tell: Progress) -> Supernet:
-    sandwich = import_extra("celosia.lab.nas.supernet", "training").Sandwich
+    sandwich = import_extra("celosia.lab.nas.models.supernet", "training").Sandwich
     train: Callable[..., Any] = import_extra("celosia.lab.training.train", "training").train
     recipe = asked.recipe
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import exp, log
 from typing import Final, Literal
 
-from celosia.lab.nas.costs import SCENARIOS, Costs
+from celosia.lab.nas.models.costs import SCENARIOS, Costs
 from celosia.sim.export.silicon.energy.table import EnergyTable
 from celosia.sw.reference.language.shape import LlamaShape
 
@@ -20,6 +20,7 @@ __all__ = [
     "best",
     "front",
     "gain",
+    "sizes",
 ]
 
 Metric = Literal["cycles", "energy", "EDP"]
@@ -52,18 +53,24 @@ class Candidate:
     """By scenario."""
 
 
+def sizes(model: LlamaShape) -> str:
+    """A model in a few signs: width, and heads and channels of each layer."""
+    layers = " ".join(f"{layer.heads}/{layer.hidden}" for layer in model.layers)
+    return f"{model.width}: {layers}"
+
+
 class Judge:
     """Makes candidates of models; each is scored once."""
 
     def __init__(self, costs: Costs, table: EnergyTable, score: Callable[[LlamaShape], float]):
-        self._costs, self._table, self._score = costs, table, score
+        self._costs, self._table, self.score = costs, table, score
         self._known: dict[LlamaShape, Candidate] = {}
 
     def __call__(self, model: LlamaShape) -> Candidate:
         """The candidate of a model."""
         if model not in self._known:
             amounts = {scenario: self.amount(model, scenario) for scenario in SCENARIOS}
-            self._known[model] = Candidate(model, self._score(model), amounts)
+            self._known[model] = Candidate(model, self.score(model), amounts)
         return self._known[model]
 
     def amount(self, model: LlamaShape, scenario: str) -> Amount:

@@ -9,8 +9,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.lab.nas.statistics import Interval, perplexity_ratio
-from celosia.lab.nas.texts import Texts
+from celosia.lab.nas.models.statistics import Interval, perplexity_ratio
+from celosia.lab.nas.models.texts import Texts
 from celosia.lab.sweep.lines import Lines
 from celosia.lab.training.recipe import Recipe
 from celosia.sim.support.cache import digest
@@ -47,7 +47,7 @@ class Training:
 
 
 def _learned(training: Training) -> dict[str, Any]:
-    learn = import_extra("celosia.lab.nas.scratch", "training").learn
+    learn = import_extra("celosia.lab.nas.models.scratch", "training").learn
     found = learn(training.recipe, training.texts, training.checkpoint)
     return scratch_line(training.recipe, training.texts, found)
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.lab.nas.supernet import likelihoods
-from celosia.lab.nas.texts import Texts, sums_of_documents
+from celosia.lab.nas.models.supernet import likelihoods
+from celosia.lab.nas.models.texts import Texts, sums_of_documents
 from celosia.lab.training.recipe import Recipe
 from celosia.lab.training.train import Told, train
 

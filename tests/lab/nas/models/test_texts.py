@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from celosia.lab.nas import texts
-from celosia.lab.nas.texts import read_texts
+from celosia.lab.nas.models import texts
+from celosia.lab.nas.models.texts import read_texts
 from celosia.lab.training.text.corpus import Document, part_of
 from celosia.sw.reference.language.model_file import load_language_model
 

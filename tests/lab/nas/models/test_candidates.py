@@ -2,9 +2,9 @@
 
 import pytest
 
-from celosia.lab.nas.candidates import Amount, Candidate, Judge, advantage, best, front, gain
-from celosia.lab.nas.costs import Cost, Costs
-from celosia.lab.nas.space import Space
+from celosia.lab.nas.models.candidates import Amount, Candidate, Judge, advantage, best, front, gain
+from celosia.lab.nas.models.costs import Cost, Costs
+from celosia.lab.nas.models.space import Space
 from celosia.sim.export.silicon.energy.table import parse_table
 
 SPACE = Space(depths=(1, 2), widths=(32,), heads=(2,), hidden=(32, 64))

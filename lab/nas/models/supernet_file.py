@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.isa.foreign_file import ForeignFileError, open_foreign, parse_json
-from celosia.lab.nas.space import Space
-from celosia.lab.nas.texts import Texts
+from celosia.lab.nas.models.space import Space
+from celosia.lab.nas.models.texts import Texts
 from celosia.lab.training.recipe import Recipe
 from celosia.sim.support.output import open_atomically
 from celosia.sim.support.problems import InputError

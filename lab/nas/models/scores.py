@@ -9,10 +9,10 @@ from typing import Any
 import jax
 import numpy as np
 
-from celosia.lab.nas.space import Space
-from celosia.lab.nas.supernet import likelihoods
-from celosia.lab.nas.supernet_file import Supernet
-from celosia.lab.nas.texts import Texts
+from celosia.lab.nas.models.space import Space
+from celosia.lab.nas.models.supernet import likelihoods
+from celosia.lab.nas.models.supernet_file import Supernet
+from celosia.lab.nas.models.texts import Texts
 from celosia.lab.sweep.lines import Lines
 from celosia.sim.support.cache import digest
 from celosia.sw.reference.language.shape import LlamaShape

@@ -8,11 +8,12 @@ begins and ends a program.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from itertools import product
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from celosia.lab.nas.space import VOCABULARY, Space
+from celosia.lab.nas.models.space import VOCABULARY, Space
 from celosia.lab.prune.costs import PREFILL, STEP, Machine
 from celosia.lab.sweep.lines import Lines
 from celosia.sim.export.silicon.energy.events import memory_events
@@ -39,6 +40,7 @@ __all__ = [
     "Costs",
     "Piece",
     "costs_of",
+    "costs_when_asked",
     "graphs_of",
     "measure",
     "measured_costs",
@@ -179,10 +181,7 @@ def measured_costs(
     """
     layers, wholes = dict(_layer_pieces(space, machine)), dict(_whole_pieces(space, machine))
     known = costs_of([*layers.values(), *wholes.values()], lines, lanes, tell, compute)
-    each = {
-        place: Cost(0, dict.fromkeys(known[piece].events, 0)).plus(known[piece], 0.5)
-        for place, piece in layers.items()
-    }
+    each = {place: _half(known[piece]) for place, piece in layers.items()}
     middle = _middle(space)
     return Costs(
         each,
@@ -191,6 +190,50 @@ def measured_costs(
             for (scenario, width), piece in wholes.items()
         },
     )
+
+
+_Key = TypeVar("_Key")
+
+
+class _WhenAsked(dict[_Key, Cost]):
+    """Costs that are made when they are asked for."""
+
+    def __init__(self, make: Callable[[_Key], Cost]):
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, key: _Key) -> Cost:
+        self[key] = self._make(key)
+        return self[key]
+
+
+def costs_when_asked(
+    space: Space, machine: Machine, lines: Lines, compute: Callable[[Piece], Cost] = measure
+) -> Costs:
+    """The costs of `measured_costs`, each compiled in this process when a model first needs it.
+
+    `Costs.of` raises `InputError` for a layer that cannot be compiled.
+    """
+
+    def cost(piece: Piece) -> Cost:
+        if piece.key not in lines.known:
+            lines.add({"key": piece.key, "what": _name(piece), **asdict(compute(piece))})
+        return _cost(lines.known[piece.key])
+
+    def layer(place: tuple[str, int, LayerShape]) -> Cost:
+        return _half(cost(_layer_piece(*place, machine)))
+
+    def width(place: tuple[str, int]) -> Cost:
+        beyond = layers[(*place, _middle(space))]
+        return cost(_whole_piece(space, *place, machine)).plus(beyond, -_BEYOND)
+
+    layers = _WhenAsked(layer)
+    return Costs(layers, _WhenAsked(width))
+
+
+def _half(cost: Cost) -> Cost:
+    """What one of two layers takes."""
+    return Cost(0, dict.fromkeys(cost.events, 0)).plus(cost, 0.5)
 
 
 def costs_of(
@@ -219,26 +262,29 @@ def costs_of(
 def _layer_pieces(
     space: Space, machine: Machine
 ) -> Iterator[tuple[tuple[str, int, LayerShape], Piece]]:
-    for scenario, text in SCENARIOS.items():
-        for width in space.widths:
-            for layer in space.layers:
-                yield (
-                    (scenario, width, layer),
-                    Piece(
-                        width=width,
-                        layers=(layer, layer),
-                        text=text,
-                        machine=machine,
-                        version=source_version(LAYERS),
-                    ),
-                )
+    for place in product(SCENARIOS, space.widths, space.layers):
+        yield place, _layer_piece(*place, machine)
+
+
+def _layer_piece(scenario: str, width: int, layer: LayerShape, machine: Machine) -> Piece:
+    """Two layers that are alike."""
+    return Piece(
+        width=width,
+        layers=(layer, layer),
+        text=SCENARIOS[scenario],
+        machine=machine,
+        version=source_version(LAYERS),
+    )
 
 
 def _whole_pieces(space: Space, machine: Machine) -> Iterator[tuple[tuple[str, int], Piece]]:
-    for scenario in SCENARIOS:
-        for width in space.widths:
-            model = space.model(width, (_middle(space),) * _BEYOND)
-            yield (scenario, width), whole(model, scenario, machine)
+    for place in product(SCENARIOS, space.widths):
+        yield place, _whole_piece(space, *place, machine)
+
+
+def _whole_piece(space: Space, scenario: str, width: int, machine: Machine) -> Piece:
+    """A model of middle layers."""
+    return whole(space.model(width, (_middle(space),) * _BEYOND), scenario, machine)
 
 
 def _middle(space: Space) -> LayerShape:

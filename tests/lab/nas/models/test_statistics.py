@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from celosia.lab.nas.statistics import kendall, kendall_interval, perplexity_ratio
+from celosia.lab.nas.models.statistics import kendall, kendall_interval, perplexity_ratio
 
 
 def test_tau_counts_pairs_in_the_same_order():

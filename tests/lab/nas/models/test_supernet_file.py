@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from celosia.lab.nas.space import Space
-from celosia.lab.nas.supernet_file import SupernetRecipe, load_supernet, save_supernet
-from celosia.lab.nas.texts import Texts
+from celosia.lab.nas.models.space import Space
+from celosia.lab.nas.models.supernet_file import SupernetRecipe, load_supernet, save_supernet
+from celosia.lab.nas.models.texts import Texts
 from celosia.sim.support.problems import InputError
 from tests.support.language import random_weights
 
