@@ -16,6 +16,7 @@ from celosia.lab.survey.items import (
     mappings,
     memories,
     pairs,
+    searching,
     silicon,
 )
 from celosia.lab.survey.parts.jobs import Task, WrongRunError, run_task
@@ -47,6 +48,7 @@ _MODULES: Final = (
     mappings,
     pairs,
     generation,
+    searching,
     inconsistencies,
 )
 _STUDIES: Final = {study.id: study for module in _MODULES for study in module.STUDIES}
