@@ -7,9 +7,10 @@ equivalents: cells, small memories as latches, black boxes at six transistors a 
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from importlib.resources import files
+from itertools import product
 from typing import Any, Final
 
 import numpy as np
@@ -109,6 +110,19 @@ class AreaModel:
     def kge(self, config: AcceleratorConfig) -> float:
         """What a machine takes."""
         return sum(self.unit(unit, config) for unit in _GROWS) + _memories(config)
+
+    def check(self, config: AcceleratorConfig) -> None:
+        """Raise `InputError` for a machine of which areas are not known.
+
+        It is one that differs from a measured design in something that no area is fitted for.
+        """
+        for design, each in product(self.designs, fields(config)):
+            ours, measured = getattr(config, each.name), getattr(design.config, each.name)
+            if each.name not in GROWING and ours != measured:
+                raise InputError(
+                    f"{each.name}: {ours}, but a design whose area was measured has {measured}; "
+                    "measure yours: celosia area --json, and give them with --area"
+                )
 
     def errors(self) -> list[tuple[MeasuredDesign, float, float]]:
         """Each design, how far the prediction is from it, and that of a model without it.

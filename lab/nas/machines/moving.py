@@ -77,6 +77,7 @@ class Moving:
                     raise InputError(f"{name}: only with --machine, which has the machines")
             return None
         areas = AreaModel(read_designs(self.areas) or shipped_designs())
+        areas.check(fixed)
         space = read_machines(self.machine, fixed, areas)
         return Machines(space, areas, self.most or _USUAL)
 

@@ -22,6 +22,7 @@ from celosia.lab.sweep.lines import Lines
 from celosia.sim.export.silicon.energy.table import EnergyTable
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress, share
+from celosia.sim.support.words import counted
 from celosia.sw.reference.language.shape import LlamaShape
 
 __all__ = ["WAYS", "Comparison", "Way", "compare", "gain_of", "winner"]
@@ -127,14 +128,14 @@ def _ways(
 
     def told(what: str, begin: float, budget: int) -> Callable[[int], None]:
         part = share(tell, begin, begin + 1 / 3)
-        return lambda done: part(f"{scenario}, {memory}: {done} {what}", done / budget)
+        return lambda done: part(f"{scenario}, {memory}: {counted(done, what)}", done / budget)
 
     yield "fixed", [judge(base, scenario)]
-    alone = evolved(models, of_model, asked.budget, random, told("models", 0, asked.budget))
+    alone = evolved(models, of_model, asked.budget, random, told("model", 0, asked.budget))
     by_model = [judge(Pair(model, fixed), scenario) for model in alone]
     yield "model", by_model
     begin = space.legal if len(space.legal) <= most else ()
-    machines = evolved(space, edp, most, random, told("machines", 1 / 3, most), begin)
+    machines = evolved(space, edp, most, random, told("machine", 1 / 3, most), begin)
     by_machine = [judge(Pair(models.largest, config), scenario) for config in machines]
     yield "machine", by_machine
     kept = sorted({**machines, fixed: edp(fixed)}, key=edp)[:_KEPT]
@@ -150,7 +151,7 @@ def _ways(
         of_pair,
         asked.budget,
         random,
-        told("pairs", 2 / 3, asked.budget),
+        told("pair", 2 / 3, asked.budget),
         known,
     )
     yield "both", [judge(pair, scenario) for pair in pairs]

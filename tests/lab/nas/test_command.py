@@ -115,6 +115,7 @@ def test_points_are_validated(monkeypatch):
         ("--machines: only with --machine", "--machines 3"),
         ("--area: only with --machine", "--area area.json"),
         ("nowhere.json: No such file", "--machine space.toml --area nowhere.json"),
+        ("normalization: False, but a design", "--machine space.toml --set normalization=false"),
         ("space.toml: depths: there are dim, ", "--machine space.toml"),
     ],
 )

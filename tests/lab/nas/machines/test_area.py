@@ -59,6 +59,12 @@ def test_errors_are_shares_of_what_was_measured():
     assert model.worst_units()[0] == ("mesh", pytest.approx(mesh - 512))
 
 
+def test_a_machine_that_is_not_like_the_measured_ones_is_refused():
+    MODEL.check(resolve_config("base", ("dim=8", "vector_lanes=0", "scratchpad_kib=32")))
+    with pytest.raises(InputError, match=r"transform_queue: 8, but a design .* has 4; measure"):
+        MODEL.check(PRESETS["gemmini"])
+
+
 def test_documents_of_the_command_are_read(tmp_path):
     path = tmp_path / "area.json"
     units = {name: {"kge": 2.0, "um2": 7.5, "flip_flops": 1} for name in DESIGNS[0].kge}
