@@ -23,7 +23,7 @@ from celosia.sim.workloads.models.prepare import (
 from celosia.sim.workloads.models.rewriting import rewritten
 from celosia.sim.workloads.models.samples import input_types
 from celosia.sim.workloads.models.saved_model import chosen, load_prepared
-from celosia.sim.workloads.models.weights import file_weights, parse_rule
+from celosia.sim.workloads.models.weights import parse_rule, parse_weights
 from celosia.sim.workloads.product_workloads import Operator
 from celosia.sim.workloads.workload_kinds import GraphWorkload, ProductWorkload
 from celosia.sim.workloads.workloads import (
@@ -36,7 +36,6 @@ from celosia.sw.compiler.costs import Costs
 from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.ir.graph import Graph
 from celosia.sw.planning.problems import graph_of
-from celosia.sw.quantize.weight_types import INT8_WEIGHTS
 
 __all__ = ["Job", "ProductJob", "job_of", "model_run"]
 
@@ -160,15 +159,11 @@ def model_run(
 ) -> ModelRun:
     """A model's file with the options of its workload.
 
-    Weights fill tiles of the hardware; None: they all have eight bits.  With a `hint`, it is said
-    what fewer bits would gain where all have eight.  Raises `InputError` for options that have no
-    meaning, and for a file of precisions that is none.
+    With a `hint`, it is said what fewer bits would gain where all have eight, on the hardware.
+    Raises `InputError` for options that have no meaning, and for a file of precisions that is none.
     """
     rule = parse_rule(details.precision, details.least_sqnr, details.most_cycles, details.weights)
     chosen = rule is not None or (hint and details.weights is None)
-    weights = INT8_WEIGHTS
-    if hardware is not None:
-        weights = file_weights(details.weights, hardware[0])
     return ModelRun(
         path=path,
         sizes=parse_sizes(details.dim),
@@ -176,7 +171,7 @@ def model_run(
         clip=details.clip,
         per_tensor=details.per_tensor,
         fixed=parse_fixed(details.set_input),
-        weights=weights,
+        weights=parse_weights(details.weights),
         precision=Precision(rule, hardware) if hardware is not None and chosen else None,
     )
 

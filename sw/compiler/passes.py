@@ -11,7 +11,7 @@ from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.ir import graph_verify, program_verify
 from celosia.sw.ir.graph import Graph
-from celosia.sw.ir.packing import check_whole_tiles
+from celosia.sw.ir.packing import with_whole_tiles
 from celosia.sw.passes.affines import with_affines
 from celosia.sw.passes.compress_loops import compress_loops
 from celosia.sw.passes.lower_program import lower_program
@@ -48,7 +48,7 @@ class Pass(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Check(Pass):
-    """The graph is well formed, and its scales are as short as the accelerator takes them."""
+    """The graph is well formed, scales are short enough, and packed weights are whole tiles."""
 
     name = "graph"
     leaves = "graph"
@@ -56,8 +56,7 @@ class Check(Pass):
     def apply(self, compiled: CompiledGraph) -> CompiledGraph:
         """Raises `ValueError` that names the operator that is not well formed."""
         graph = short_scales(graph_verify.verify(compiled.graph), compiled.config)
-        check_whole_tiles(graph, compiled.config.dim)
-        return replace(compiled, graph=graph)
+        return replace(compiled, graph=with_whole_tiles(graph, compiled.config.dim))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -38,8 +38,6 @@ def _check_packed(place: str, tensor: Tensor, constant: np.ndarray | None) -> No
     most = (1 << bits - 1) - 1
     if constant is None or tensor.type != "int8":
         raise ValueError(f"{place}: only constants of int8 are packed")
-    if tensor.rows % tensor.packing.per_byte:
-        raise ValueError(f"{place}: {tensor.rows} rows are odd, but are packed in pairs")
     if constant.min() < -most - 1 or constant.max() > most:
         wrong = constant[(constant < -most - 1) | (constant > most)][0]
         raise ValueError(f"{place}: {wrong} is not in {-most - 1}..{most}")

@@ -16,20 +16,10 @@ class WeightTypes:
     """The type in products that something follows: those of layers."""
     last: WeightType = WeightType.INT8
     """The type in products whose sums leave the model: that of the vocabulary."""
-    lines: int | None = None
-    """A product keeps int8 if its inputs are no multiple of these: the lines of a packed tile.
 
-    None: whatever is packed has to fit, or it is refused.
-    """
-
-    def asked(self, *, last: bool) -> WeightType:
-        """The type of a product, whatever its inputs are; `last`, its sums leave the model."""
+    def of(self, *, last: bool) -> WeightType:
+        """The type of a product; `last`, its sums leave the model."""
         return self.last if last else self.inner
-
-    def of(self, inputs: int, *, last: bool) -> WeightType:
-        """The type of a product of so many inputs."""
-        fits = self.lines is None or inputs % self.lines == 0
-        return self.asked(last=last) if fits else WeightType.INT8
 
 
 INT8_WEIGHTS: Final = WeightTypes()

@@ -172,6 +172,8 @@ def _load_pair(
         view = block.w.part(row=col, rows=cols, col=row, cols=rows)
     else:
         view = block.w.part(row=row, rows=rows, col=col, cols=cols)
+    if block.w_type is not WeightType.INT8:  # Lines of a tile share rows: all of it is loaded.
+        view = replace(view, rows=tiles(view.rows, dim) * dim)
     w = yield from moves.load(view, block.pieces.ring, block.turn)
     assert a is not None
     return _Pair(k, a, w)

@@ -26,7 +26,7 @@ from celosia.sim.support.extras import import_extra
 from celosia.sim.support.guard import BAD_INPUT
 from celosia.sim.support.output import STANDARD_OUTPUT, check_destination, write_file
 from celosia.sim.workloads.models.prepare import parse_fixed, parse_sizes
-from celosia.sim.workloads.models.weights import file_weights
+from celosia.sim.workloads.models.weights import parse_weights
 from celosia.sw.compiler.costs import Costs
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.text import print_float_graph
@@ -86,7 +86,7 @@ def check(
     for path in (json, text, recognized):
         check_destination(path)
     bound, numbers = parse_sizes(sizes or ()), parse_fixed(fixed or ())
-    types = file_weights(weights, hardware[0])
+    types = parse_weights(weights)
     importer = import_extra("celosia.sw.frontend.importer.import_model", "onnx")
     surveyor = import_extra("celosia.sw.frontend.importer.survey", "onnx")
     with progress_bar() as tell:

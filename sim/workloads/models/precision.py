@@ -37,7 +37,15 @@ from celosia.sw.quantize.units.values import Form
 from celosia.sw.quantize.units.wide_operands import may_be_wide
 from celosia.sw.quantize.weight_types import WEIGHT_CHOICES, WeightTypes
 
-__all__ = ["Precision", "PrecisionChoice", "ProductPrecision", "Reached", "decide", "gain_note"]
+__all__ = [
+    "ALL_INT4",
+    "Precision",
+    "PrecisionChoice",
+    "ProductPrecision",
+    "Reached",
+    "decide",
+    "gain_note",
+]
 
 _SAMPLES: Final = 4
 """Samples of the calibration that outputs are compared on, at most."""
@@ -48,6 +56,7 @@ _SAID: Final = {Numbers.INT4: "int4 weights", Numbers.INT16: "int16 operands"}
 """What products have that do not have int8 alone."""
 
 ALL_INT4: Final = WEIGHT_CHOICES["int4-vocabulary"]
+"""The types where everything that can be is int4."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +67,6 @@ class Precision:
     """A file, or what a choice has to reach; None: all have int8, and what int4 would gain is
     said."""
     hardware: tuple[AcceleratorConfig, MemoryTiming]
-
-    @property
-    def weights(self) -> WeightTypes:
-        """The types where everything that can be is int4."""
-        return replace(ALL_INT4, lines=self.hardware[0].dim)
 
 
 @dataclass(frozen=True)
@@ -134,7 +138,7 @@ def gain_note(graph: FloatGraph, precision: Precision) -> str | None:
         return sum(map(costs.integer, sketch(graph, weights=weights)[0]))
 
     try:
-        eight, four = predicted(WEIGHT_CHOICES["int8"]), predicted(precision.weights)
+        eight, four = predicted(WEIGHT_CHOICES["int8"]), predicted(ALL_INT4)
     except ValueError:
         return None
     if four > eight * (1 - _GAIN):
@@ -171,8 +175,7 @@ def decide(
         tried = Numbers.INT16
     saved = models.saved(wide if tried.wide else packed, tried, tell)
     if isinstance(rule, PrecisionFile):
-        inputs = {names[name]: len(eight.integers[name].weights) for name in names}
-        kinds = rule.kinds(inputs, precision.hardware[0].dim, {names[name] for name in wide})
+        kinds = rule.kinds([*names.values()], {names[name] for name in wide})
         chosen = Chosen(
             frozenset(n for n in names if kinds[names[n]] is Numbers.INT4),
             frozenset(n for n in names if kinds[names[n]].wide),

@@ -23,21 +23,18 @@ class PrecisionFile:
     path: Path
     names: Mapping[str, tuple[str, ...]]
 
-    def kinds(
-        self, inputs: Mapping[str, int], lines: int, wide: Collection[str]
-    ) -> dict[str, Numbers]:
-        """What each product multiplies, by its name; `inputs` has how many each product has.
+    def kinds(self, products: Collection[str], wide: Collection[str]) -> dict[str, Numbers]:
+        """What each of these products multiplies, by its name.
 
-        Raises `InputError` for what names no product, for a product that is named twice, for one
-        in int4 whose inputs are no multiple of `lines`, those of a tile, and for one in int16 that
-        is none of those that may be `wide`.
+        Raises `InputError` for what names no product, for a product that is named twice, and for
+        one in int16 that is none of those that may be `wide`.
         """
         found: dict[str, tuple[str, str]] = {}
         for kind, patterns in self.names.items():
             for pattern in patterns:
-                named = [name for name in inputs if name == pattern or fnmatchcase(name, pattern)]
+                named = [name for name in products if name == pattern or fnmatchcase(name, pattern)]
                 if not named:
-                    near = did_you_mean(pattern, inputs)
+                    near = did_you_mean(pattern, products)
                     raise InputError(f"{self.path}: {kind}: {pattern} names no product{near}")
                 for name in named:
                     if name in found:
@@ -51,13 +48,8 @@ class PrecisionFile:
                     "are int16, or what attention reads, and whose operands are a norm's, a "
                     "gate's, or attention's"
                 )
-            if _KINDS[kind] is Numbers.INT4 and inputs[name] % lines:
-                raise InputError(
-                    f"{self.path}: {kind}: {name} has {inputs[name]} inputs, which are no multiple "
-                    f"of {lines}, the lines of a tile of {kind}"
-                )
         named = {name: _KINDS[kind] for name, (kind, _) in found.items()}
-        return {name: named.get(name, Numbers.INT8) for name in inputs}
+        return {name: named.get(name, Numbers.INT8) for name in products}
 
 
 def read_precision(path: Path) -> PrecisionFile:

@@ -15,6 +15,7 @@ from celosia.sim.workloads.models.decided import Decided
 from celosia.sim.workloads.models.input_ranges import Ranges, few_rows, input_ranges
 from celosia.sim.workloads.models.per_tensor import losses
 from celosia.sim.workloads.models.precision import (
+    ALL_INT4,
     Precision,
     PrecisionChoice,
     decide,
@@ -217,7 +218,7 @@ class _Source:
             if precision is not None and (note := gain_note(model.recognized.graph, precision)):
                 self.notes += (note,)
             return how.make(model), None
-        both = INT8_WEIGHTS, precision.weights
+        both = INT8_WEIGHTS, ALL_INT4
         eight, four = replace(how, wide=True).make_each(model, both)
         graph = model.recognized.graph
         formats, choice = decide(graph, (eight, four), samples, precision, self.tell)

@@ -1,17 +1,16 @@
 """How many bits the weights of products have, as `--weights` and `--precision` say it."""
 
-from dataclasses import replace
 from math import isfinite
 from pathlib import Path
 from typing import Final
 
-from celosia.isa.config import AcceleratorConfig, did_you_mean
+from celosia.isa.config import did_you_mean
 from celosia.sim.support.problems import InputError
 from celosia.sim.workloads.models.precision_file import PrecisionFile, read_precision
 from celosia.sw.quantize.precision import Bounds
 from celosia.sw.quantize.weight_types import INT8_WEIGHTS, WEIGHT_CHOICES, WeightTypes
 
-__all__ = ["file_weights", "parse_rule", "parse_weights"]
+__all__ = ["parse_rule", "parse_weights"]
 
 _AUTO: Final = "auto"
 
@@ -24,14 +23,6 @@ def parse_weights(word: str | None) -> WeightTypes:
         near = did_you_mean(word, WEIGHT_CHOICES)
         raise InputError(f"--weights {word}: there are {', '.join(WEIGHT_CHOICES)}{near}")
     return WEIGHT_CHOICES[word]
-
-
-def file_weights(word: str | None, config: AcceleratorConfig) -> WeightTypes:
-    """The same of a model in a file: products that do not fit the tiles of `config` keep int8.
-
-    Raises `InputError`.
-    """
-    return replace(parse_weights(word), lines=config.dim)
 
 
 def parse_rule(

@@ -1,7 +1,6 @@
 """Integer matrices by name, and rectangles of them: what operators of a graph read and write."""
 
 from dataclasses import dataclass
-from math import prod
 from typing import Final
 
 import numpy as np
@@ -58,7 +57,7 @@ class Tensor:
     @property
     def bytes(self) -> int:
         """Size of a dense copy in memory."""
-        return prod(self.shape) * self.element_bytes // self.packing.per_byte
+        return self.rows_of(self.rows) * self.row_bytes
 
     def offset(self, view: "View") -> int:
         """Bytes from the tensor's first element to that of a `view` of it."""
@@ -66,7 +65,7 @@ class Tensor:
 
     def rows_of(self, lines: int) -> int:
         """Rows of memory, or of a local memory, that so many rows of whole tiles have."""
-        return lines // self.packing.per_byte
+        return -(-lines // self.packing.per_byte)
 
     def view(self) -> "View":
         """A view of the whole tensor."""

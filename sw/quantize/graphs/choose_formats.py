@@ -118,7 +118,7 @@ def choose_each(
     dithered = frozenset(name for name, scores in seen.scores.items() if scores.gains_by_dither)
     found, done = [], len(forms)
     for types in weights:
-        kinds, kept = weight_kinds(segments, types)
+        kinds = weight_kinds(segments, types)
         integers = {}
         for name in chooser.linears:
             integers[name] = chooser.integer(name, kinds[name])
@@ -130,7 +130,7 @@ def choose_each(
                 integers,
                 chooser.curves,
                 stored,
-                (*notes, *kept),
+                notes,
                 sums=frozenset(integers) if per_tensor else frozenset(),
                 apart=apart,
                 per_tensor=per_tensor,

@@ -46,7 +46,7 @@ def sketch(
     for name, unit in segments.units.units.items():
         if isinstance(unit, Product):
             last = name in graph.outputs.values()
-            kind = weights.of(len(unit.linear.weights), last=last)
+            kind = weights.of(last=last)
             integers[name] = IntegerLinear.outline(unit.linear, kind)
         elif isinstance(unit, Finishing | Function) and unit.function in ACTIVATIONS:
             curves[name] = Computed(unit.function, unit.alpha)

@@ -17,6 +17,7 @@ from celosia.sw.ir import program_interpret
 from celosia.sw.ir.graph import Graph, Sums, Tensor
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.ir.graph_interpret import interpret
+from celosia.sw.ir.packing import with_whole_tiles
 from celosia.sw.mlir.print_graph import print_graph
 from celosia.sw.mlir.read_graph import parse_graph
 from celosia.sw.timeline.limits import graph_limit
@@ -40,7 +41,18 @@ def product(
 
 @pytest.mark.parametrize(
     ("preset", "m", "k", "n"),
-    [("tiny", 5, 24, 13), ("base", 1, 96, 200), ("base", 40, 160, 70), ("small", 20, 64, 33)],
+    [
+        ("tiny", 5, 24, 13),
+        ("base", 1, 96, 200),
+        ("base", 40, 160, 70),
+        ("small", 20, 64, 33),
+        # The last tile is not whole: odd, less than half of one, one line, and behind many.
+        ("tiny", 5, 7, 13),
+        ("base", 3, 22, 40),
+        ("base", 2, 1, 20),
+        ("base", 40, 1001, 70),
+        ("small", 20, 100, 33),
+    ],
 )
 def test_every_level_computes_what_numpy_does(preset, m, k, n):
     graph, a, w = product(m, k, n)
@@ -61,8 +73,9 @@ def test_every_level_computes_what_numpy_does(preset, m, k, n):
     assert {each["b_type"] for each in settings} == {WeightType.INT4}
 
 
-def test_a_transposed_operand_is_packed_along_its_rows_too():
-    graph, a, w = product(3, 20, 32, transposed=True)
+@pytest.mark.parametrize("n", [32, 29])
+def test_a_transposed_operand_is_packed_along_its_rows_too(n):
+    graph, a, w = product(3, 20, n, transposed=True)
     compiled = compile_graph(graph, PRESETS["tiny"])
     run = GraphRun(FunctionalDevice(compiled.config, memory_bytes=1 << 20, seed=1), compiled)
     run.load({"a": a})
@@ -95,10 +108,28 @@ def test_a_packed_constant_survives_as_text():
         parse_graph(text.replace('"int4"', '"int5"'), graph.constants)
 
 
-def test_weights_that_are_no_whole_tiles_are_refused_with_the_size_of_a_tile():
-    graph, _, _ = product(2, 24, 5)
+@pytest.mark.parametrize(("rows", "whole"), [(24, 32), (16, 16), (7, 16)])
+def test_weights_in_memory_end_with_a_whole_tile_of_which_nobody_reads_the_zeros(rows, whole):
+    graph, _, w = product(2, rows, 5)
+    compiled = compile_graph(graph, PRESETS["base"]).graph
+    assert compiled.tensors["w"].rows == whole
+    assert compiled.tensors["w"].bytes == whole // 2 * 5
+    assert (compiled.constants["w"][:rows] == w).all()
+    assert not compiled.constants["w"][rows:].any()
+    assert compiled.ops == graph.ops
+    assert with_whole_tiles(compiled, 16) is compiled
+    assert graph.tensors["w"].rows == rows, "the graph itself stays as it is"
+
+
+def test_weights_that_begin_within_a_tile_are_refused_with_the_size_of_a_tile():
+    build = GraphBuilder("product")
+    source = build.input(Tensor("a", "int8", 2, 8))
+    weights = build.constant("w", np.zeros((16, 5), np.int8), WeightType.INT4)
+    out = build.tensor(Tensor("out", "int32", 2, 5))
+    build.matmul("product", out, source, weights.part(row=4, rows=8), Sums())
+    graph = build.finish("out")
     compile_graph(graph, PRESETS["tiny"])
-    message = "operator product: w[0:24, 0:5] is int4, whose rows are packed in tiles of 16, but 24"
+    message = "operator product: w[4:12, 0:5] is int4, whose rows are packed in tiles of 16, but 4"
     with pytest.raises(ValueError, match=re.escape(message)):
         compile_graph(graph, PRESETS["base"])
 
@@ -118,11 +149,6 @@ def test_a_value_beyond_four_bits_is_named(value):
     weights[2, 1] = value
     with pytest.raises(ValueError, match=rf"tensor w.*: {value} is not in -8\.\.7"):
         graph_with(weights)
-
-
-def test_odd_rows_are_refused():
-    with pytest.raises(ValueError, match=r"tensor w.*: 3 rows are odd, but are packed in pairs"):
-        graph_with(np.zeros((3, 3), np.int8))
 
 
 def test_only_constants_are_packed():

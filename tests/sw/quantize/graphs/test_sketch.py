@@ -44,8 +44,8 @@ def test_weights_are_of_the_types_that_are_asked_for():
     for _ in range(2):
         out = builder.op("matmul", out, builder.constant(np.full((6, 6), 0.25, np.float32)))
     graph = builder.finish({"y": out})
-    for lines, bits in ((None, [4, 8]), (4, [8, 8]), (3, [4, 8])):
-        types = WeightTypes(inner=WeightType.INT4, lines=lines)
+    for last, bits in ((WeightType.INT8, [4, 8]), (WeightType.INT4, [4, 4])):
+        types = WeightTypes(inner=WeightType.INT4, last=last)
         (segment,), _ = sketch(graph, weights=types)
         found = [segment.tensors[op.b.tensor] for op in segment.ops if isinstance(op, MatMul)]
         assert [each.packing.bits for each in found] == bits
