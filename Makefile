@@ -89,6 +89,7 @@ nightly: $(READY) ## every test, long fuzzing and planted faults included, then 
 	$(BIN)/celosia bench nonlinear
 	$(BIN)/celosia bench trace
 	$(BIN)/celosia bench advice
+	$(BIN)/celosia bench weights
 	@mkdir -p build
 	$(BIN)/celosia survey --tenth $$(($$(date +%-j) % 10)) --out build/survey \
 		--against benchmarks/survey.json

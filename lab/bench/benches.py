@@ -20,6 +20,7 @@ from celosia.lab.bench.line import BenchCase, Cases, Lines, Part, run_cases
 from celosia.lab.bench.silicon import SILICON, Sweep, run_silicon
 from celosia.lab.bench.speed import array_loop, measure_speed
 from celosia.lab.bench.trace import run_traces
+from celosia.lab.bench.weights import run_weights
 from celosia.lab.compilers.nonlinear import run_nonlinear
 from celosia.lab.compilers.table import run_compilers
 from celosia.sim.support.progress import Progress
@@ -112,6 +113,10 @@ BENCHES: Final[Mapping[str, Benchmark]] = {
     SILICON: Benchmark(
         run=lambda asked, tell: run_silicon(tell, asked.sweep),
         show=lambda part: [tables.silicon_table(part.lines)],
+    ),
+    "weights": Benchmark(
+        run=lambda asked, tell: run_weights(tell, asked.issue),
+        show=lambda part: [tables.weights_table(part.lines)],
     ),
     "compilers": Benchmark(
         run=lambda _, tell: Lines(run_compilers(tell)),

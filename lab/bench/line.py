@@ -52,6 +52,7 @@ _WORDS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
     "context": lambda given: _context(given["context"]),
     "rows": lambda given: f"rows={given['rows']}",
     "layers": lambda given: counted(given["layers"], "layer"),
+    "weights": lambda given: given["weights"],
     "seq": lambda given: f"l={given['seq']}",
     "causal": lambda _: "causal",
     "window": lambda given: f"window={given['window']}",

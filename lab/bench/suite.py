@@ -18,6 +18,7 @@ from celosia.lab.bench.line import BenchLine, Cases, Lines, Part
 from celosia.lab.bench.silicon import SiliconLine
 from celosia.lab.bench.speed import Speed
 from celosia.lab.bench.trace import TraceLine
+from celosia.lab.bench.weights import WeightsLine
 from celosia.lab.compilers.nonlinear import Nonlinear
 from celosia.lab.compilers.row import Row
 from celosia.sim.run.origin import Origin
@@ -49,6 +50,8 @@ class Measured:
     silicon: Sequence[SiliconLine] | None = None
     """Preset base with other numbers of lanes in its normalization unit, and with scales of other
     lengths."""
+    weights: Added[Sequence[WeightsLine] | None] = None
+    """A step of GPT-2 small with weights of four bits, beside int8."""
     compilers: Annotated[Added[Sequence[Row] | None], Named("rows")] = None
     """An idea of each compiler that the survey names, and what it gains in cycles of the RTL."""
     speed: Speed | None = None

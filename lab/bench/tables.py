@@ -12,6 +12,7 @@ from celosia.lab.bench.line import BenchLine
 from celosia.lab.bench.silicon import SiliconLine, runs_by_name
 from celosia.lab.bench.speed import Speed
 from celosia.lab.bench.trace import MEGABYTES, SLOWER, TraceLine
+from celosia.lab.bench.weights import WeightsLine
 from celosia.lab.compilers.nonlinear import (
     HOST_CYCLES,
     SURVEY_SPEEDUP,
@@ -30,6 +31,7 @@ __all__ = [
     "silicon_table",
     "speed_table",
     "trace_table",
+    "weights_table",
 ]
 
 
@@ -156,6 +158,32 @@ def trace_table(lines: Sequence[TraceLine]) -> Table:
             percent(SLOWER),
             judged(line.right, f"{line.megabytes_per_million_cycles:.2f}"),
             f"{MEGABYTES:.2f}",
+        )
+    return table
+
+
+def weights_table(lines: Sequence[WeightsLine]) -> Table:
+    """What weights of four bits gain; red: below a bound, or wrong."""
+    table = Table(
+        title="Weights of a step of GPT-2 small behind 128 tokens: preset base, Verilator",
+        caption="share of the memory's limit: bytes of these weights, keys and values, at its rate",
+        title_justify="left",
+        caption_justify="left",
+    )
+    table.add_column("weights", overflow="fold")
+    for head in ("B/cycle", "cycles", "fewer", "at least", "of limit", "at least", "mismatches"):
+        table.add_column(head, justify="right")
+    for each in lines:
+        line, total = each.step, each.step.report.total
+        table.add_row(
+            each.weights,
+            f"{line.case.timing.bytes_per_cycle}",
+            whole(total.cycles),
+            NOTHING if each.fewer is None else judged(each.gained, f"{each.fewer:.3f} x"),
+            f"{each.least:.2f} x",
+            judged(line.kept, percent(line.reached)),
+            percent(line.case.bound),
+            mismatches(total),
         )
     return table
 
