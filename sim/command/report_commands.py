@@ -13,6 +13,7 @@ from celosia.sim.command.options.common import PresetOption, SetOption, SimOptio
 from celosia.sim.command.outputs.folders import PAGE, check_folder, make_folder
 from celosia.sim.profile.hottest import HEADS, hottest, rows_of
 from celosia.sim.profile.profile import Profile
+from celosia.sim.profile.waits import waits as all_waits
 from celosia.sim.reporting.compare import Comparison, compare, run_names
 from celosia.sim.reporting.explain import explain
 from celosia.sim.reporting.run_file import read_clocked_run, read_profile, read_timed_run
@@ -25,17 +26,52 @@ from celosia.sim.support.output import check_destination, write_file
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.words import counted
 
-__all__ = ["compare_runs", "explain_run", "top"]
+__all__ = ["compare_runs", "explain_run", "top", "waits_table"]
 
 RUN_SUFFIX: Final = ".json"
 
 RunArgument = Annotated[str, typer.Argument(metavar="RUN.json", help="What run --json wrote.")]
 
 
-def explain_run(run: RunArgument) -> None:
+def explain_run(
+    run: RunArgument,
+    *,
+    waits: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="CYCLES",
+            help="List the waits of the array that are longer, one by one (--profile).",
+        ),
+    ] = None,
+) -> None:
     """Say in words what limits a run, in order of cycles lost, and what would help."""
     document = read_timed_run(run)
+    profile = None if waits is None else read_profile(run, document)
     typer.echo(str(explain(document)))
+    if waits is not None and profile is not None:
+        table_console(None).print(waits_table(profile, waits))
+
+
+def waits_table(profile: Profile, most: int) -> Table:
+    """The waits of the array of more than `most` cycles."""
+    every = list(all_waits(profile))
+    found = [each for each in every if each.cycles > most]
+    sums = [sum(each.cycles for each in some) for some in (found, every)]
+    table = Table(
+        title=f"Waits of the array above {most:,} cycles: {len(found):,} of {len(every):,}, "
+        f"{sums[0]:,} of {sums[1]:,} cycles",
+        title_justify="left",
+    )
+    for head in ("from cycle", "cycles", "next operator", "owners"):
+        number = head.endswith(("cycle", "cycles"))
+        table.add_column(
+            head, justify="right" if number else "left", no_wrap=number, overflow="fold"
+        )
+    for each in found:
+        owners = ", ".join(f"{name} {cycles:,}" for name, cycles in each.owners.items())
+        table.add_row(f"{each.start:,}", f"{each.cycles:,}", escape(each.operator), owners)
+    return table
 
 
 def compare_runs(

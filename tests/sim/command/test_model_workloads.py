@@ -124,6 +124,12 @@ def test_a_run_is_followed_and_explained(words, count):
     assert document["cycles"] == pytest.approx(document["predicted_cycles"], rel=0.1)
     assert document["changes"], "other hardware was asked about"
     assert f"{words[0]} took" in right("explain", "run.json").stdout
+    text = right("explain", "run.json", "--waits", 20).stdout
+    assert f"{words[0]} took" in text
+    assert "Waits of the array above 20 cycles: " in text
+    assert "wait_" in text.split("Waits of the array")[1]
+    Path("short.json").write_text(json.dumps(document | {"profile": None}))
+    refused("short.json: no instruction was followed", "explain", "short.json", "--waits", 20)
     assert "instructions" in right("top", "run.json").stdout
     assert "of what is known" in right("energy", "run.json").stdout
 
