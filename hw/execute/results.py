@@ -95,8 +95,8 @@ class ResultWriter(Component):
         dim = self.config.dim
         layout = ResultOp(self.config)
         m.submodules.products = products = SyncFIFO(width=layout.size, depth=PRODUCTS - 1)
-        # The oldest one is in a register: banks are asked for its rows, and who waits for a bank
-        # is who is issued next.
+        # The oldest one is in a register, and so is where its next row goes: banks are asked for
+        # it, and who waits for a bank is who is issued next.
         product, walks, over = Signal(layout, reset_less=True), Signal(), Signal()
         m.d.comb += [
             products.w_data.eq(self.i.payload),
@@ -109,32 +109,38 @@ class ResultWriter(Component):
         with m.If(products.r_en & products.r_rdy):
             m.d.sync += product.eq(products.r_data)
 
-        # One cycle before a row is on `sums`: its address.
-        due = tapped_delay(m, self.entered, self.latency, name="entered")[self.latency - 1]
-        later, row, left = Signal(), Signal.like(product.row), Signal(16)
-        current = Mux(later, row, product.row)
-        last = Mux(later, left, product.rows) == 1
-        with m.If(due):
-            m.d.sync += [
-                later.eq(~last),
-                row.eq(current + product.stride),
-                left.eq(Mux(later, left, product.rows) - 1),
-            ]
+        # Two cycles before a row is on `sums`: its address, which goes into a register.
+        coming = tapped_delay(m, self.entered, self.latency - 1, name="entered")[self.latency - 2]
+        further, next_row, left = Signal(), Signal.like(product.row), Signal(16)
+        place = Mux(further, next_row, product.row)
+        last = Mux(further, left, product.rows) == 1
+        due, later, finished = Signal(), Signal(reset_less=True), Signal()
+        row, shown = Signal.like(place, reset_less=True), Signal(layout, reset_less=True)
         # A product without rows ends as soon as it is the oldest one.
+        finishes = (coming & last) | (walks & (product.rows == 0))
+        m.d.sync += [due.eq(coming), finished.eq(finishes)]
+        with m.If(coming):
+            m.d.sync += [
+                further.eq(~last),
+                next_row.eq(place + product.stride),
+                left.eq(Mux(further, left, product.rows) - 1),
+                later.eq(further),
+                row.eq(place),
+                shown.eq(product),
+            ]
         done = Signal()
-        finishes = (due & last) | (walks & (product.rows == 0))
-        needs_d, stay = due & product.add_d, SumsStay(self.config)
-        elements = stay.enter(m, due, later, product, self.elements)
-        ends, due, current, product, held = stay.leave(m, over, due, current, product)
-        busy = products.r_rdy | walks | held
+        needs_d, stay = due & shown.add_d, SumsStay(self.config)
+        elements = stay.enter(m, due, later, shown, self.elements)
+        ends, due, row, shown, held = stay.leave(m, finished, due, row, shown)
+        busy = products.r_rdy | walks | finished | held
         m.d.sync += done.eq(ends)
         m.d.comb += [
             over.eq(finishes),
             self.done.eq(done),
-            self.address.valid.eq(due & product.to_accumulator),
-            self.address.row.eq(current),
-            self.address.accumulate.eq(product.accumulate),
-            self.address.mask.eq(product.mask),
+            self.address.valid.eq(due & shown.to_accumulator),
+            self.address.row.eq(row),
+            self.address.accumulate.eq(shown.accumulate),
+            self.address.mask.eq(shown.mask),
         ]
 
         # The row is on `sums`: add D.
@@ -145,7 +151,7 @@ class ResultWriter(Component):
             for lane in range(dim):
                 m.d.comb += elements[lane].eq(self.sums[lane] + d[lane])
 
-        s1_scratchpad = self._to_scratchpad(m, due & ~product.to_accumulator, current, product)
+        s1_scratchpad = self._to_scratchpad(m, due & ~shown.to_accumulator, row, shown)
         m.d.comb += [
             self.scratchpad_pending.eq(self._pending(m, done & s1_scratchpad)),
             self.empty.eq(~busy & ~done),

@@ -55,7 +55,8 @@ class Statistics(Component):
     derived : ``Out(1)``
         The last fact of a row is written: in the order of `sums_write` for rows of one kind.
     busy : ``Out(1)``
-        There are sums that finish their row and whose facts are not all written yet.
+        There are, or were in the cycle before, sums that finish their row and whose facts are not
+        all written yet.
     """
 
     maximum_write: data.View
@@ -144,8 +145,9 @@ class Statistics(Component):
             queue.o.ready.eq(reads),
             job.p.sums.total.eq(total.data),
             job.p.sums.squares.eq(squares.data),
-            self.busy.eq(queue.held | job.valid | background.busy),
         ]
+        # A register, since fences wait for it: it ends a cycle late, and begins in time.
+        m.d.sync += self.busy.eq(finishes | queue.held | job.valid | background.busy)
         for port in (total, squares):
             m.d.comb += [port.en.eq(reads), port.addr.eq(queue.o.p.slot)]
         slot, squared = Signal(slot_bits, reset_less=True), Signal(reset_less=True)
