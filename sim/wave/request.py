@@ -39,6 +39,14 @@ class WaveRequest:
     stop: int = WHOLE
     scope: str | None = None
     """The scope whose signals are written; None: everything."""
+    parts: tuple[tuple[int, int], ...] = ()
+    """What is written of these cycles, by Verilator: START:STOP in order, no two of them touching;
+    empty: all."""
+
+    @property
+    def windows(self) -> tuple[tuple[int, int], ...]:
+        """The parts that are written, START:STOP of each."""
+        return self.parts or ((self.start, self.stop),)
 
     @property
     def view_paths(self) -> tuple[Path, Path]:

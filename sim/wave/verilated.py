@@ -39,8 +39,8 @@ class _TraceRequest(Structure):
     _fields_ = [
         ("path", c_char_p),
         ("scopes", POINTER(c_char_p)),
-        ("start", c_uint64),
-        ("stop", c_uint64),
+        ("windows", POINTER(c_uint64)),
+        ("window_count", c_uint64),
         ("narrate", _Narrate),
     ]
 
@@ -73,11 +73,12 @@ class VerilatorWaveDevice(Recorder, VerilatorDevice):
         library.celosia_trace_cycles.restype = c_uint64
         library.celosia_trace_cycles.argtypes = [c_void_p]
         names = [scope.encode() for scope in recording.scopes]
+        windows = [bound for window in request.windows for bound in window]
         self._kept_alive = _TraceRequest(
             str(recording.partial).encode(),
             (c_char_p * (len(names) + 1))(*names, None),
-            request.start,
-            request.stop,
+            (c_uint64 * len(windows))(*windows),
+            len(request.windows),
             _Narrate(self._narrate),
         )
         if not library.celosia_open_trace(self._open(), byref(self._kept_alive)):

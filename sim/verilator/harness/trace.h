@@ -27,11 +27,12 @@ class Trace {
 // Python's part: the lines to show while the accelerator is as in `probe`.
 using Narrate = void (*)(const uint8_t* probe, uint8_t* text);
 
-// Only cycles from `start` to before `stop`, and only signals in one of `scopes`.
+// Only cycles of one of `windows`, and only signals in one of `scopes`.
 struct TraceRequest {
   const char* path;
   const char* const* scopes;  // The last one is null.
-  uint64_t start, stop;
+  const uint64_t* windows;    // Of each: its first cycle, and the one behind its last; in order.
+  uint64_t window_count;
   Narrate narrate;
 };
 
@@ -72,7 +73,7 @@ class Trace {
   explicit Trace(VerilatedContext& context) { context.traceEverOn(true); }
 
   bool open(Vtop& top, const TraceRequest& request) {
-    request_ = request, cycle_ = 0;
+    request_ = request, cycle_ = 0, window_ = 0;
     file_.reset(new TraceFile);
     auto& writer = file_->writer;
     top.trace(&writer, kLevels);
@@ -111,13 +112,16 @@ class Trace {
     else
       narrate(top);
     cycle_++;
+    if (window_ < request_.window_count && cycle_ == request_.windows[2 * window_ + 1]) window_++;
   }
 
  private:
   static constexpr int kLevels = 99;
   static constexpr uint64_t kUnits = 10;
 
-  bool shown() const { return file_ && request_.start <= cycle_ && cycle_ < request_.stop; }
+  bool shown() const {
+    return file_ && window_ < request_.window_count && request_.windows[2 * window_] <= cycle_;
+  }
 
   void narrate(Vtop& top) {
     const uint8_t* probe = reinterpret_cast<const uint8_t*>(&top._probe);
@@ -129,7 +133,7 @@ class Trace {
 
   TraceRequest request_{};
   std::unique_ptr<TraceFile> file_;
-  uint64_t cycle_ = 0;
+  uint64_t cycle_ = 0, window_ = 0;
   uint8_t last_[CELOSIA_PROBE_BYTES] = {}, text_[CELOSIA_TEXT_BYTES] = {};
 };
 

@@ -16,6 +16,8 @@ __all__ = ["BLOCK", "IDLE", "Window", "fit"]
 
 BLOCK: Final = 32
 """Cycles that are taken together."""
+_QUIET: Final = 8
+"""Blocks without events from which on they alone say what a cycle takes."""
 IDLE: Final = "idle"
 """What a cycle takes in which nothing happens."""
 
@@ -42,21 +44,35 @@ def fit(windows: Sequence[Window], events: Sequence[str], stages: int = 1) -> di
         for name in events
     }
     columns = {name: count for name, count in counts.items() if count.any()}
-    columns[IDLE] = np.full(len(spent), float(BLOCK))
-    while True:
-        matrix = np.stack([*columns.values()], axis=1)
+    quiet = ~np.any([*columns.values(), np.zeros(len(spent))], axis=0)
+    known = {IDLE: 0.0}
+    if int(quiet.sum()) >= _QUIET:
+        # What a cycle takes is seen there alone: beside events, it cannot be told from what they
+        # take before and behind their cycles.
+        known[IDLE] = float(spent[quiet].mean()) / BLOCK
+        spent = spent - known[IDLE] * BLOCK
+    else:
+        columns[IDLE] = np.full(len(spent), float(BLOCK))
+    energies = known | _nearest(columns, spent)
+    happened = [name for name, count in counts.items() if count.any()]
+    return {name: energies.get(name, 0.0) for name in [*happened, IDLE]}
+
+
+def _nearest(
+    columns: Mapping[str, NDArray[np.floating[Any]]], spent: NDArray[np.floating[Any]]
+) -> dict[str, float]:
+    """What is nearest to `spent`, none of it negative, and in sum the same."""
+    left = dict(columns)
+    while left:
+        matrix = np.stack([*left.values()], axis=1)
         scale = matrix.max(axis=0)
         found = np.linalg.lstsq(matrix / scale, spent, rcond=None)[0] / scale
         if (found >= 0).all():
-            break
-        del columns[[*columns][int(np.argmin(found * scale))]]
-        if not columns:
-            return dict.fromkeys([*counts, IDLE], 0.0)
-    explained = float((matrix @ found).sum())
-    factor = float(spent.sum()) / explained if explained else 1.0
-    energies = {name: float(value) * factor for name, value in zip(columns, found, strict=True)}
-    happened = [name for name, count in counts.items() if count.any()]
-    return {name: energies.get(name, 0.0) for name in [*happened, IDLE]}
+            explained = float((matrix @ found).sum())
+            factor = float(spent.sum()) / explained if explained else 1.0
+            return {name: float(pj) * factor for name, pj in zip(left, found, strict=True)}
+        del left[[*left][int(np.argmin(found * scale))]]
+    return {}
 
 
 def _spread(counts: NDArray[np.floating[Any]], stages: int) -> NDArray[np.floating[Any]]:

@@ -20,7 +20,7 @@ from celosia.sim.export.silicon.power.events import (
     happened,
 )
 from celosia.sim.export.silicon.power.fit import Window
-from celosia.sim.export.silicon.power.gates import Bits, simulate
+from celosia.sim.export.silicon.power.gates import MOST_WINDOWS, Stimulus, simulate
 from celosia.sim.export.silicon.power.netlist import GateNetlist
 from celosia.sim.export.silicon.power.recording import Design, record
 from celosia.sim.export.silicon.power.waves import Recorded
@@ -95,7 +95,7 @@ def windows_of(
 ) -> list[tuple[int, int]]:
     """Windows of `span` cycles of a run in which all happens that happens there."""
     scope = COUNTERS_SCOPE
-    recorded = record(design, options, span, [scope], tell, only=scope)
+    (recorded,) = record(design, options, [span], [scope], tell, only=scope)
     return choose_windows(counted(recorded[scope], design.config), span[0], [*WANTED])
 
 
@@ -113,40 +113,56 @@ def measure_windows(
         for port in netlist.driven
         if "." in port.name
     }
+    events, stimuli = [], []
+    for recorded in record(design, options, windows, {*netlists, *SCOPES, *parts}, tell):
+        events.append({
+            name: counts[WARM_UP:] for name, counts in happened(recorded, design.config).items()
+        })
+        stimuli.append({
+            name: _stimulus(name, netlist, recorded) for name, netlist in netlists.items()
+        })
     samples = []
-    for number, window in enumerate(windows):
-        recorded = record(design, options, window, {*netlists, *SCOPES, *parts}, tell)
-        tell(f"simulating gates, window {number + 1} of {len(windows)}", number / len(windows))
-        samples.append(_sample(design, netlists, recorded))
+    for first in range(0, len(windows), MOST_WINDOWS):
+        some = slice(first, first + MOST_WINDOWS)
+        samples += _samples(netlists, events[some], stimuli[some], tell)
     return samples
 
 
-def _sample(
-    design: Design, netlists: Mapping[str, GateNetlist], recorded: Mapping[str, Recorded]
-) -> Sample:
-    events = {name: counts[WARM_UP:] for name, counts in happened(recorded, design.config).items()}
-    cycles = len(next(iter(events.values())))
-    groups = {
-        group.meaning: GroupWindow(np.zeros(cycles), np.zeros(cycles))
-        for group in (*GROUPS, OTHERS)
-    }
-    sample = Sample(events, groups)
-    for name, netlist in netlists.items():
-        own = recorded[name].signals
-        first = {signal: bits[0] for signal, bits in own.items()}
-        done = simulate(netlist, _driven(name, netlist, recorded), own, first)
-        spent = groups[group_of(name).meaning]
-        spent.pj += done.pj[-cycles:]
-        spent.gated_pj += done.clocked[-cycles:] * netlist.clock_pj
-        for port, share in done.wrong.items():
-            sample.wrong[f"{name}.{port}"] = share
-    return sample
+def _samples(
+    netlists: Mapping[str, GateNetlist],
+    events: Sequence[Mapping[str, NDArray[np.floating[Any]]]],
+    stimuli: Sequence[Mapping[str, Stimulus]],
+    tell: Progress,
+) -> list[Sample]:
+    cycles = len(next(iter(events[0].values())))
+    samples = [
+        Sample(
+            each,
+            {
+                group.meaning: GroupWindow(np.zeros(cycles), np.zeros(cycles))
+                for group in (*GROUPS, OTHERS)
+            },
+        )
+        for each in events
+    ]
+    for number, (name, netlist) in enumerate(netlists.items()):
+        tell(f"simulating gates of {name}", number / len(netlists))
+        found = simulate(netlist, [window[name] for window in stimuli])
+        for sample, done in zip(samples, found, strict=True):
+            spent = sample.groups[group_of(name).meaning]
+            spent.pj += done.pj[-cycles:]
+            spent.gated_pj += done.clocked[-cycles:] * netlist.clock_pj
+            for port, wrong in done.wrong.items():
+                sample.wrong[f"{name}.{port}"] = wrong
+    return samples
 
 
-def _driven(module: str, netlist: GateNetlist, recorded: Mapping[str, Recorded]) -> dict[str, Bits]:
-    """What was recorded of what drives a netlist: its ports, and outputs of the modules in it."""
-    found = {}
+def _stimulus(module: str, netlist: GateNetlist, recorded: Mapping[str, Recorded]) -> Stimulus:
+    """What was recorded of a netlist: what drives it, outputs of modules in it among that."""
+    own = recorded[module].signals
+    driven = {}
     for port in netlist.driven:
         instance, dot, name = port.name.rpartition(".")
-        found[port.name] = recorded[module + dot + instance].signals[name]
-    return found
+        driven[port.name] = recorded[module + dot + instance].signals[name].copy()
+    seen = {port.name: own[port.name].copy() for port in netlist.seen if port.name in own}
+    return Stimulus(driven, seen, {name: bits[:1].copy() for name, bits in own.items()})

@@ -13,11 +13,11 @@ from celosia.sim.export.silicon.cells.energies import CellEnergy, Energies
 from celosia.sim.export.silicon.synthesis.modules import PART, TOP
 from celosia.sim.support.errors import EnvironmentProblem
 
-__all__ = ["WIRE_PF", "GateNetlist", "Level", "Port", "read_netlist"]
+__all__ = ["MOST_INPUTS", "WIRE_PF", "GateNetlist", "Level", "Port", "read_netlist"]
 
 WIRE_PF: Final = 0.01
 """The wire to each input that a net drives, in pF: 40 um or so of a 180 nm process."""
-_MOST_INPUTS: Final = 4
+MOST_INPUTS: Final = 4
 _ZERO, _ONE = 0, 1
 """The nets that are constants."""
 
@@ -237,7 +237,7 @@ def _levels(gates: Sequence[_Gate], known: set[int]) -> list[Level]:
 
 def _level(gates: Sequence[_Gate]) -> Level:
     most = max(len(gate.inputs) for gate in gates)
-    assert most <= _MOST_INPUTS, "tables have 16 bits"
+    assert most <= MOST_INPUTS, "tables have 16 bits"
     columns = [
         np.array(
             [gate.inputs[place] if place < len(gate.inputs) else _ZERO for gate in gates], np.int32

@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from celosia.sim.export.silicon.power.gates import Bits, simulate
+from celosia.sim.export.silicon.power.gates import Bits, Stimulus, simulate
 from celosia.sim.export.silicon.power.netlist import GateNetlist
 
 __all__ = ["PERIOD", "PULSE", "Operands", "spent_with"]
@@ -45,4 +45,5 @@ def spent_with(
         for register in netlist.registers
         if holding is not None and register.name.startswith(holding)
     }
-    return float(simulate(netlist, driven, {}, first).pj[_FIRST - 1 :].mean())
+    (done,) = simulate(netlist, [Stimulus(driven, {}, first)])
+    return float(done.pj[_FIRST - 1 :].mean())

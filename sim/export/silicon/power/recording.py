@@ -1,7 +1,8 @@
 """Runs a workload on the exported RTL, in which nothing sleeps, and records signals."""
 
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -19,6 +20,7 @@ from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.progress import Progress
 from celosia.sim.verilator.build import MODEL_TOP, build_model
 from celosia.sim.verilator.build_options import BuildOptions, Wave
+from celosia.sim.verilator.harness.binding import Goal
 from celosia.sim.verilator.verilog import to_verilog
 from celosia.sim.wave.model import WaveModel, hierarchy
 from celosia.sim.wave.request import WaveRequest
@@ -26,7 +28,7 @@ from celosia.sim.wave.top import WaveTop
 from celosia.sim.wave.verilated import VerilatorWaveDevice
 from celosia.sw.driver.device import Device
 
-__all__ = ["Design", "record", "write_design"]
+__all__ = ["Design", "cut_windows", "joined_windows", "record", "write_design"]
 
 _OPTIONS: Final = BuildOptions(wave=Wave.VCD)
 
@@ -52,21 +54,21 @@ def write_design(config: AcceleratorConfig) -> Design:
 def record(
     design: Design,
     options: RunOptions,
-    window: tuple[int, int],
+    windows: Sequence[tuple[int, int]],
     scopes: Iterable[str],
     tell: Progress,
     *,
     only: str | None = None,
-) -> dict[str, Recorded]:
-    """The signals of `scopes` in the cycles of `window`.
+) -> Iterator[dict[str, Recorded]]:
+    """The signals of `scopes` in the cycles of each of `windows`, START:STOP, which are in order.
 
-    `only` is the scope that the file has; None: all.
-    Raises what `run_workload` raises, and `EnvironmentProblem` for a run with wrong results.
+    The run ends behind the last one.  `only` is the scope that the file has; None: all.  Raises
+    what `run_workload` raises, and `EnvironmentProblem` for a run that is over before.
     """
     # Signals that cross borders of modules without a name are recorded, what Yosys invented not.
     text = (design.verilog + design.models).replace("\\$", "\\_$")
-    library = build_model(text, design.config, _OPTIONS, tell)
-    model = WaveModel(library, hierarchy(text))
+    model = WaveModel(build_model(text, design.config, _OPTIONS, tell), hierarchy(text))
+    spans = joined_windows(windows)
 
     def opener(
         name: str,
@@ -76,14 +78,63 @@ def record(
         *,
         progress: Progress,
     ) -> Device:
-        return VerilatorWaveDevice(request, Setup(config, timing, memory_bytes, progress), model)
+        return _Recording(request, Setup(config, timing, memory_bytes, progress), model)
 
     on = replace(options, target=options.target.on(design.config))
     with tempfile.TemporaryDirectory(prefix="celosia-energy-") as work:
         path = Path(work) / "ports.vcd"
-        request = WaveRequest(path=path, start=window[0], stop=window[1], scope=only)
-        report = run_workload(on, tell, opener).report
-        if not report.right:
-            raise EnvironmentProblem(f"{options.workload}: wrong results while ports were recorded")
-        tell("reading what was recorded", None)
-        return read_wave(path, scopes)
+        request = WaveRequest(
+            path=path, start=spans[0][0], stop=spans[-1][1], scope=only, parts=tuple(spans)
+        )
+        with suppress(_Recorded):
+            run_workload(on, tell, opener)
+            raise EnvironmentProblem(
+                f"{options.workload}: was over before cycle {request.stop:,}, the last one to be "
+                "recorded"
+            )
+        parts = zip(spans, read_wave(path, scopes, spans), strict=True)
+        for number, (span, recorded) in enumerate(parts):
+            tell(f"reading what was recorded, part {number + 1} of {len(spans)}", None)
+            inside = [each for each in windows if span[0] <= each[0] < span[1]]
+            yield from cut_windows(recorded, span, inside)
+
+
+class _Recorded(Exception):
+    """All is recorded that was asked for."""
+
+
+class _Recording(VerilatorWaveDevice):
+    """Ends its run behind what is to be recorded."""
+
+    def _advance(self, edges: int, goal: Goal) -> None:
+        super()._advance(edges, goal)
+        recording = self._recording
+        if recording and self._library.celosia_trace_cycles(self._open()) > recording.request.stop:
+            self._recording = None
+            recording.keep(self._finish(recording))
+            raise _Recorded
+
+
+def joined_windows(windows: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """`windows`, START:STOP in order, with those as one that touch."""
+    spans: list[tuple[int, int]] = []
+    for start, stop in windows:
+        if spans and start <= spans[-1][1]:
+            spans[-1] = spans[-1][0], max(stop, spans[-1][1])
+        else:
+            spans.append((start, stop))
+    return spans
+
+
+def cut_windows(
+    recorded: Mapping[str, Recorded],
+    span: tuple[int, int],
+    windows: Iterable[tuple[int, int]],
+) -> Iterator[dict[str, Recorded]]:
+    """What was `recorded` in the cycles of `span`, in each of `windows` of these."""
+    for start, stop in windows:
+        cycles = slice(start - span[0], stop - span[0])
+        yield {
+            scope: Recorded({name: bits[cycles] for name, bits in each.signals.items()})
+            for scope, each in recorded.items()
+        }

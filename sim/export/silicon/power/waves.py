@@ -1,7 +1,7 @@
 """Reads waveforms of runs: the value of each signal of a scope in each cycle."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -22,21 +22,24 @@ class Recorded:
     signals: Mapping[str, Bits]
 
 
-def read_wave(path: Path, scopes: Iterable[str]) -> dict[str, Recorded]:
-    """The signals of `scopes`, ``top.unit.part``, in each cycle of the VCD file `path`.
+def read_wave(
+    path: Path, scopes: Iterable[str], spans: Sequence[tuple[int, int]] = ((0, 1 << 60),)
+) -> Iterator[dict[str, Recorded]]:
+    """The signals of `scopes` in each cycle of the VCD file `path`, span by span.
 
-    A signal has in a cycle the value that it has at its end.
+    `spans` are what the file is of, START:STOP of each in order.  A signal has in a cycle the value
+    that it has at its end.
     """
     wanted = set(scopes)
     with open(path, encoding="ascii") as file:
         places, widths = _header(file, wanted)
-        columns = _values(file, widths)
-    return {
-        scope: Recorded({
-            name: bits_of(columns[code], widths[code]) for name, code in signals.items()
-        })
-        for scope, signals in places.items()
-    }
+        for columns in _values(file, widths, [stop for _, stop in spans]):
+            yield {
+                scope: Recorded({
+                    name: bits_of(columns[code], widths[code]) for name, code in signals.items()
+                })
+                for scope, signals in places.items()
+            }
 
 
 def _header(
@@ -82,11 +85,15 @@ class _Columns:
         self._changed.clear()
         self._length += cycles
 
-    def whole(self) -> Mapping[str, list[int]]:
-        """All cycles that are over."""
+    def take(self) -> Mapping[str, list[int]]:
+        """All cycles that are over; the next ones begin anew."""
         for code in self._done:
             self._fill(code)
-        return self._done
+        done, self._done = self._done, {code: [] for code in self._done}
+        self._length = 0
+        # What does not change any more has the value that it had.
+        self._changed = set(self._done)
+        return done
 
     def _fill(self, code: str) -> None:
         column = self._done[code]
@@ -94,14 +101,21 @@ class _Columns:
         column += [last] * (self._length - len(column))
 
 
-def _values(file: Iterable[str], widths: Mapping[str, int]) -> Mapping[str, list[int]]:
-    columns, cycle = _Columns(widths), -1
+def _values(
+    file: Iterable[str], widths: Mapping[str, int], stops: Iterable[int]
+) -> Iterator[Mapping[str, list[int]]]:
+    """The columns of each span; `stops` are the cycles behind them."""
+    columns, cycle, bounds = _Columns(widths), -1, iter(stops)
+    stop = next(bounds)
     for line in file:
         head = line[0]
         if head == "#":
             at = int(line[1:]) // _TICKS
             if cycle not in (-1, at):
-                columns.end(at - cycle)
+                columns.end(min(at, stop) - cycle)
+            if at >= stop:
+                yield columns.take()
+                stop = next(bounds)
             cycle = at
         elif head == "b":
             digits, code = line[1:].split()
@@ -109,4 +123,4 @@ def _values(file: Iterable[str], widths: Mapping[str, int]) -> Mapping[str, list
         elif head in "01":
             columns.set(line[1:-1], int(head))
     columns.end(1)
-    return columns.whole()
+    yield columns.take()

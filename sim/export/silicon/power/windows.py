@@ -11,8 +11,10 @@ __all__ = ["CYCLES", "WARM_UP", "choose_windows"]
 CYCLES: Final = 512
 """The cycles of a window, behind its first `WARM_UP`: registers of no known value get one there."""
 WARM_UP: Final = 96
+_PARTS: Final = 4
+"""Parts of the times at which an event happens; each is in a window."""
 _ENOUGH: Final = 48.0
-"""Events of a kind for which no further window is chosen, in cycles of them."""
+"""Events of a part for which no further window is chosen, in cycles of them."""
 
 
 def choose_windows(
@@ -20,17 +22,18 @@ def choose_windows(
 ) -> list[tuple[int, int]]:
     """Windows of a run, START:STOP, that each of `names` happens in, of those that happen at all.
 
-    `events` are of cycles from `first` on.  The rarest ones choose first; the middle one is in the
-    middle of a window.
+    `events` are of cycles from `first` on.  The rarest ones choose first: of all cycles in which an
+    event happens, each of `_PARTS` parts is in a window, its middle one in the middle of that.
     """
     last = len(next(iter(events.values())))
-    happening = {name: np.flatnonzero(events[name]) for name in names if events[name].any()}
+    happening = [np.flatnonzero(events[name]) for name in names if events[name].any()]
     chosen: list[tuple[int, int]] = []
-    for cycles in sorted(happening.values(), key=len):
-        seen = sum(int(((cycles >= start) & (cycles < stop)).sum()) for start, stop in chosen)
-        if seen >= min(_ENOUGH, len(cycles) / 2):
-            continue
-        middle = int(cycles[len(cycles) // 2])
-        start = min(max(middle - CYCLES // 2, WARM_UP), last - CYCLES)
-        chosen.append((start, start + CYCLES))
+    for cycles in sorted(happening, key=len):
+        for part in np.array_split(cycles, min(_PARTS, len(cycles))):
+            seen = sum(int(((part >= start) & (part < stop)).sum()) for start, stop in chosen)
+            if seen >= min(_ENOUGH, len(part) / 2):
+                continue
+            middle = int(part[len(part) // 2])
+            start = min(max(middle - CYCLES // 2, WARM_UP), last - CYCLES)
+            chosen.append((start, start + CYCLES))
     return [(first + start - WARM_UP, first + stop) for start, stop in sorted(chosen)]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from celosia.sim.export.silicon.power.fit import IDLE, Window, fit
+from celosia.sim.export.silicon.power.fit import BLOCK, IDLE, Window, fit
 
 
 def window(seed: int, idle: float = 5.0) -> Window:
@@ -29,6 +29,20 @@ def test_what_pipelines_spend_later():
     late = np.convolve(whole.pj, np.full(8, 1 / 8))[: len(whole.pj)] + 5.0
     found = fit([Window(whole.events, late)], ["a", "b"], stages=8)
     assert found == pytest.approx({"a": 3.0, "b": 0.5, IDLE: 5.0})
+
+
+def test_what_surrounds_events_is_not_what_an_idle_cycle_takes():
+    """Where nothing happens long enough, that alone tells what a cycle takes."""
+    busy = window(1)
+    restless = np.concatenate([busy.pj + 2.0, np.full(8 * BLOCK, 5.0)])
+    events = {name: np.append(each, np.zeros(8 * BLOCK)) for name, each in busy.events.items()}
+    found = fit([Window(events, restless)], ["a", "b"])
+    assert found[IDLE] == pytest.approx(5.0)
+    total = sum(found[name] * events[name].sum() for name in events)
+    assert total + 5.0 * len(restless) == pytest.approx(restless.sum())
+    # With a block less of that, the two cannot be told apart.
+    fewer = fit([Window({n: e[:-BLOCK] for n, e in events.items()}, restless[:-BLOCK])], ["a", "b"])
+    assert fewer[IDLE] > 5.1
 
 
 def test_what_did_not_happen_is_not_there():

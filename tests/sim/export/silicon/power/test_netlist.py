@@ -7,8 +7,14 @@ import numpy as np
 import pytest
 
 from celosia.sim.export.silicon.cells.energies import read_energies
-from celosia.sim.export.silicon.power.gates import bits_of, simulate
-from celosia.sim.export.silicon.power.netlist import WIRE_PF, read_netlist
+from celosia.sim.export.silicon.power.gates import (
+    MOST_WINDOWS,
+    Simulated,
+    Stimulus,
+    bits_of,
+    simulate,
+)
+from celosia.sim.export.silicon.power.netlist import WIRE_PF, GateNetlist, read_netlist
 from celosia.sim.support.errors import EnvironmentProblem
 from tests.sim.export.silicon.power.small import LIBERTY
 
@@ -40,12 +46,18 @@ def register(d: Any, q: Any) -> dict[str, Any]:
 REGISTERED = document({"g": nand(2, 3, 4), "r": register(4, 5)})
 
 
+def alone(netlist: GateNetlist, driven: Any, seen: Any, first: Any) -> Simulated:
+    """What a simulation of one window shows."""
+    (done,) = simulate(netlist, [Stimulus(driven, seen, first)])
+    return done
+
+
 def test_a_registered_gate():
     netlist = read_netlist(REGISTERED, ENERGIES)
     assert (netlist.gates, netlist.flip_flops) == (1, 1)
     assert [port.name for port in netlist.driven] == ["a"]
     a = bits_of([0, 3, 1, 3], 2)
-    done = simulate(netlist, {"a": a}, {"y": bits_of([0, 1, 0, 1], 1)}, {"q": bits_of([0], 1)})
+    done = alone(netlist, {"a": a}, {"y": bits_of([0, 1, 0, 1], 1)}, {"q": bits_of([0], 1)})
     assert done.wrong == {}
     # The gate's output is 1, 0, 1, 0; the register's 0, 1, 0, 1.
     assert list(done.edges) == [4, 3, 3]
@@ -69,21 +81,46 @@ def test_what_edges_take():
 
 def test_the_sum_of_a_cycle():
     netlist = read_netlist(REGISTERED, ENERGIES)
-    done = simulate(netlist, {"a": bits_of([0, 2, 0], 2)}, {}, {"q": bits_of([1], 1)})
+    done = alone(netlist, {"a": bits_of([0, 2, 0], 2)}, {}, {"q": bits_of([1], 1)})
     assert done.pj == pytest.approx([2 * (0.02 + WIRE_PF)] * 2)
 
 
 def test_registers_begin_with_what_was_recorded():
     netlist = read_netlist(REGISTERED, ENERGIES)
-    done = simulate(
+    done = alone(
         netlist, {"a": bits_of([3, 3], 2)}, {"y": bits_of([1, 0], 1)}, {"q": bits_of([1], 1)}
     )
     assert done.wrong == {}
 
 
+def test_windows_beside_each_other():
+    """Each has its own ports, its own registers, and its own outputs to compare with."""
+    netlist = read_netlist(REGISTERED, ENERGIES)
+    windows = [
+        Stimulus({"a": bits_of([0, 3, 1, 3], 2)}, {}, {"q": bits_of([0], 1)}),
+        Stimulus({"a": bits_of([3, 3, 3, 3], 2)}, {"y": bits_of([0, 0, 1, 0], 1)}, {}),
+        Stimulus({"a": bits_of([3, 3, 3, 3], 2)}, {}, {"q": bits_of([1], 1)}),
+    ]
+    together = simulate(netlist, windows)
+    for done, window in zip(together, windows, strict=True):
+        single = alone(netlist, window.driven, window.seen, window.first)
+        assert (list(done.pj), list(done.edges)) == (list(single.pj), list(single.edges))
+        assert list(done.clocked) == list(single.clocked)
+        assert done.wrong == single.wrong
+    assert [list(done.edges) for done in together] == [[4, 3, 3], [0, 0, 0], [1, 0, 0]]
+    assert [done.wrong for done in together] == [{}, {"y": 0.25}, {}]
+
+
+def test_as_many_windows_as_there_may_be():
+    netlist = read_netlist(REGISTERED, ENERGIES)
+    window = Stimulus({"a": bits_of([0, 3, 1, 3], 2)}, {}, {})
+    found = simulate(netlist, [window] * MOST_WINDOWS)
+    assert {tuple(done.edges) for done in found} == {(4, 3, 3)}
+
+
 def test_an_output_that_is_not_what_was_recorded():
     netlist = read_netlist(REGISTERED, ENERGIES)
-    done = simulate(netlist, {"a": bits_of([3, 3, 3, 3], 2)}, {"y": bits_of([0, 0, 1, 0], 1)}, {})
+    done = alone(netlist, {"a": bits_of([3, 3, 3, 3], 2)}, {"y": bits_of([0, 0, 1, 0], 1)}, {})
     assert done.wrong == {"y": 0.25}
 
 
@@ -100,7 +137,7 @@ def test_parts_drive_what_instantiates_them():
     }
     netlist = read_netlist(document(cells, {"part_0": part}), ENERGIES)
     assert [port.name for port in netlist.driven] == ["p.o", "a", "clk"]
-    done = simulate(netlist, {"p.o": bits_of([0, 1], 1)}, {"y": bits_of([1, 0], 1)}, {})
+    done = alone(netlist, {"p.o": bits_of([0, 1], 1)}, {"y": bits_of([1, 0], 1)}, {})
     assert done.wrong == {}
 
 

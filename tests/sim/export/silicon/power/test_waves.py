@@ -37,7 +37,7 @@ b1000 #
 def test_a_scope(tmp_path):
     path = tmp_path / "w.vcd"
     path.write_text(WAVE)
-    found = read_wave(path, ["top.part", "top.none"])
+    (found,) = read_wave(path, ["top.part", "top.none"])
     signals = found["top.part"].signals
     assert found["top.none"].signals == {}
     assert signals.keys() == {"clk", "port$7$0", "valid"}
@@ -45,3 +45,14 @@ def test_a_scope(tmp_path):
     assert signals["port$7$0"].tolist() == [[1, 1, 0, 0]] * 3 + [[0, 0, 0, 1]]
     assert signals["valid"].tolist() == [[1]] * 4
     assert signals["clk"].tolist() == [[0], [0], [0], [1]]
+
+
+def test_spans_are_apart(tmp_path):
+    """What stands between them is in none; what does not change keeps its value in all."""
+    path = tmp_path / "w.vcd"
+    path.write_text(WAVE)
+    first, second = read_wave(path, ["top.part"], [(7, 9), (10, 11)])
+    assert first["top.part"].signals["port$7$0"].tolist() == [[1, 1, 0, 0]] * 2
+    assert first["top.part"].signals["clk"].tolist() == [[0], [0]]
+    assert second["top.part"].signals["port$7$0"].tolist() == [[0, 0, 0, 1]]
+    assert second["top.part"].signals["valid"].tolist() == [[1]]

@@ -21,8 +21,11 @@ def happening(**cycles):
 def test_windows_have_what_is_rare():
     events = happening(often=slice(0, None, 2), rare=slice(9_000, 9_010), never=slice(0, 0))
     chosen = choose_windows(events, FIRST, ["often", "rare", "never"])
-    # What is in the window of the rare one often enough needs none of its own.
-    assert chosen == [(FIRST + 9_005 - CYCLES // 2 - WARM_UP, FIRST + 9_005 + CYCLES // 2)]
+    # Each quarter of what happens often is in one; the second is in that of what is rare.
+    middles = [2_500, 9_001, 12_500, 17_500]
+    assert chosen == [
+        (FIRST + middle - CYCLES // 2 - WARM_UP, FIRST + middle + CYCLES // 2) for middle in middles
+    ]
 
 
 @pytest.mark.parametrize(
@@ -36,13 +39,21 @@ def test_no_window_leaves_the_run(cycle, start):
     ]
 
 
-def test_what_is_seen_too_seldom_has_a_window_of_its_own():
-    """48 cycles of an event, or half of those that it has, are enough."""
-    rare = slice(9_000, 9_010)
-    events = happening(rare=rare, seen=slice(9_100, 9_148), half=slice(9_210, 9_309, 2))
-    assert len(choose_windows(events, FIRST, ["rare", "seen", "half"])) == 1
-    events["seen"][:] = events["half"][:] = 0
-    events["seen"][9_100:9_147] = events["seen"][15_000:15_100] = 1
-    first, second = choose_windows(events, FIRST, ["rare", "seen", "half"])
-    assert first[1] < second[0]
-    assert first[1] - first[0] == second[1] - second[0] == CYCLES + WARM_UP
+@pytest.mark.parametrize(
+    ("cycles", "windows"),
+    [
+        (slice(9_242, 9_258), 1),  # Half of the last four cycles are in a window.
+        (slice(9_243, 9_259), 2),
+        (slice(8_608, 9_408), 1),  # Of the last 200, 48 are.
+        (slice(8_609, 9_409), 2),
+    ],
+)
+def test_what_is_seen_too_seldom_has_a_window_of_its_own(cycles, windows):
+    """48 cycles of each quarter of an event, or half of those that it has, are enough."""
+    first = happening(rare=slice(9_000, 9_004))
+    (window,) = choose_windows(first, FIRST, ["rare"])
+    assert window == (FIRST + 8_744 - WARM_UP, FIRST + 9_256)
+    chosen = choose_windows(first | happening(seen=cycles), FIRST, ["rare", "seen"])
+    # With "rare" first, which happens in fewer cycles.
+    assert len(chosen) == windows
+    assert all(stop - start == CYCLES + WARM_UP for start, stop in chosen)
