@@ -62,3 +62,29 @@ def test_a_greeting():
         Greeting.unpacked(Greeting(1, 2, version=2).packed() + b"more than we know")
     with pytest.raises(ValueError, match="not what a board says"):
         Greeting.unpacked(b"AT OK")
+
+
+def test_a_frame_that_is_longer_than_any_request_is_passed_over():
+    """A request is at most a head of 8 bytes and 1024 of payload; its CRC takes 4."""
+    unframer = Unframer()
+    for count in (1036, 2000, 70_000):
+        assert list(unframer.feed(framed(bytes([3]) * count))) == []
+    longest = bytes([3]) * 1032
+    assert list(unframer.feed(framed(longest))) == [longest]
+
+
+def test_numbers_on_the_wire_are_those_of_version_1():
+    """A host and a board that were built at different times agree on them."""
+    assert {verb.name: int(verb) for verb in Verb} == {
+        "HELLO": 0,
+        "READ": 1,
+        "WRITE": 2,
+        "READ_REGISTER": 3,
+        "WRITE_REGISTER": 4,
+        "RESET": 5,
+    }
+    assert [result.name for result in sorted(Result)] == ["DONE", "OUTSIDE", "REFUSED", "UNKNOWN"]
+    assert [int(result) for result in sorted(Result)] == [0, 1, 2, 3]
+    assert Greeting(0x01020304, 0x05060708).packed() == (
+        b"CELB\x01\x00\x00\x04\x04\x03\x02\x01\x08\x07\x06\x05"
+    )

@@ -7,7 +7,13 @@ from celosia.sw.compiler import costs
 from celosia.sw.compiler.costs import HOST_ELEMENT_CYCLES, Costs, host_cycles
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.operators.operator import TensorType
-from celosia.sw.models.cases import attention_case, matmul_case
+from celosia.sw.models.cases import (
+    attention_case,
+    encoder_layer_case,
+    matmul_case,
+    random_quantized_encoder,
+)
+from celosia.sw.reference.encoder import EncoderShape
 
 TINY = PRESETS["tiny"]
 
@@ -61,3 +67,20 @@ def test_heads_together_cost_what_follows_costs():
     found = Costs(TINY)
     assert found.integer(graph) == found.whole(graph)
     assert np.isfinite(found.integer(graph))
+
+
+def test_groups_overlap_with_those_before_them_unless_none_is_said():
+    """Each takes what all up to it take, without what those before it do: the sum is the whole."""
+    model = random_quantized_encoder(EncoderShape(layers=2, width=8, heads=2, hidden=8), 0)
+    graph, found = encoder_layer_case(model, [4], 0).graph, Costs(TINY)
+    alone, with_all = (found.integer(graph, before) for before in (0, len(graph.ops)))
+    whole = found.whole(graph)
+    assert with_all == whole < alone
+    assert abs(found.integer(graph) - whole) < (alone - whole) / 10
+
+
+def test_a_float_graph_costs_what_its_host_does_as_well():
+    builder = GraphBuilder("g")
+    x = builder.input("x", TensorType("float32", (3, 5)))
+    graph = builder.finish({"y": builder.op("exp", x)})
+    assert Costs(TINY).floating(graph) == Costs(TINY).whole_floating(graph) == 15 * 48

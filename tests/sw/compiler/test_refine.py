@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 from celosia.isa.presets import resolve_config
 from celosia.sw.compiler.passes import predict
 from celosia.sw.compiler.pipeline import Decide, compile_graph
-from celosia.sw.compiler.refine import refine
+from celosia.sw.compiler.refine import heights, refine
 from celosia.sw.ir.graph_interpret import interpret as interpret_graph
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.ir.program_interpret import interpret as interpret_program
 from celosia.sw.planning.decisions.decide import decide
+from celosia.sw.planning.forms.plan import only_stage
 from tests.sw.scheduling.products import product_graph
 from tests.sw.strategies import problems
 
@@ -82,3 +83,41 @@ def test_a_refined_plan_computes_the_same_in_no_more_cycles(data):
     ops = [written.op for written in compile_graph(graph, config, Decide(refined)).ops]
     found = interpret_program(ops, config, graph.tensors, values)["c"]
     np.testing.assert_array_equal(found, interpret_graph(graph, values)["c"])
+
+
+def test_cuts_of_rows_begin_or_end_with_few_and_have_no_block_above_the_most():
+    """37 rows are ten tiles of four; one tile in front and one behind leave eight of them."""
+    graph, _ = product_graph(MatMul(m=37, n=33, k=16, scale=0.01))
+    stage = only_stage(decide(graph, resolve_config("tiny")))
+    assert [*heights(stage, 4, 2)][-4:] == [
+        (33, 4),
+        (4, 5, 8, 8, 8, 4),
+        (8, 5, 8, 8, 4, 4),
+        (12, 5, 8, 8, 4),
+    ]
+    for most in (1, 2, 3, 8):
+        for cut in heights(stage, 4, most):
+            assert sum(cut) == 37
+            if len(cut) > 2 and cut != stage.rows:
+                assert max(cut[1:-1]) <= 4 * most
+
+
+def test_blocks_between_the_ends_leave_half_of_the_accumulator_to_the_next_one(monkeypatch):
+    """512 rows: 256 hold seven tiles of rows of nine tiles, but not eight.
+
+    What does not fit is no legal plan, and would be left out in silence.
+    """
+    compared = []
+
+    def predicted(graph, config, plan, *rest):
+        compared.extend(plan.stages)
+        return predict(graph, config, plan, *rest)
+
+    monkeypatch.setattr("celosia.sw.compiler.descent.predict", predicted)
+    config = resolve_config("tiny")
+    graph, _ = product_graph(MatMul(m=52, n=33, k=16, scale=0.01))
+    refine(decide(graph, config), graph, config)
+    long = [stage for stage in compared if len(stage.rows) > 2 and stage.tiles == (9,)]
+    assert {max(stage.rows[1:-1]) for stage in long} >= {20, 24}
+    assert max(max(stage.rows[1:-1]) for stage in long) <= 28
+    assert {stage.w.columns for stage in compared} >= {1, 2}

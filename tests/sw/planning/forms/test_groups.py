@@ -64,20 +64,20 @@ def test_not_if_only_a_part_is_normalized():
     assert kinds(sum_and_norm("out", source_cols=6)) == ["add", "norm"]
 
 
-def chained(reads_before: bool) -> Graph:
-    """Two heads; the second one's queries are the first one's context, or not."""
+def chained(reads_before: bool, alone: int = 0) -> Graph:
+    """Two heads behind so many others; the last one's queries are the context before, or not."""
     builder = GraphBuilder("chain")
     x = builder.input(Tensor("x", "int8", 5, 4))
     query = x
-    for head in range(2):
+    for head in range(alone + 2):
         p = builder.tensor(Tensor(f"p{head}", "uint8", 5, 5))
         sums = builder.tensor(Tensor(f"sums{head}", "int32", 5, 1))
         out = builder.tensor(Tensor(f"out{head}", "int8", 5, 4))
         how = DeferredSoftmax(0.1, sums)
         builder.matmul(f"scores{head}", p, query, x, how, b_transposed=True)
         builder.matmul(f"context{head}", out, p, x, DivideBySums(sums, 0.001))
-        query = out if reads_before else x
-    return builder.finish("out1")
+        query = out if reads_before and head == alone else x
+    return builder.finish(*(f"out{head}" for head in range(alone)), f"out{alone + 1}")
 
 
 @pytest.mark.parametrize("reads_before", [False, True])

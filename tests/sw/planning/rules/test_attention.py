@@ -126,3 +126,13 @@ def test_heads_of_one_stage_do_not_read_each_other():
     both = replace(first, groups=(*first.groups, *second.groups))
     with pytest.raises(PlanError, match=r"^heads-read: .*scores1 reads another head's context"):
         verify_plan(replace(plan, stages=(both,)), graph, TINY)
+
+
+def test_a_head_reads_the_context_of_none_that_comes_before_it():
+    """The third of three heads reads the second one's context, which is not the first."""
+    graph = chained(reads_before=True, alone=1)
+    plan = decide_graph(graph, TINY)
+    groups = [g for stage in plan.stages if isinstance(stage, AttentionStage) for g in stage.groups]
+    together = with_field(plan.stages[0], "groups", tuple(groups))
+    with pytest.raises(PlanError, match=r"^heads-read: .*scores2 reads another head's context"):
+        verify_plan(replace(plan, stages=(together,)), graph, TINY)

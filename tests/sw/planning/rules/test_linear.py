@@ -96,3 +96,42 @@ def test_an_illegal_plan_is_refused_with_its_rule(rule, path, value):
 def test_a_softmax_has_neither_operands_nor_an_end_without_statistics(rule, path, value):
     with pytest.raises(PlanError, match=f"^{rule}: "):
         verify_plan(with_field(SOFTMAX_PLAN, path, value), SOFTMAX, TINY)
+
+
+@pytest.mark.parametrize(
+    ("ring", "rows"),
+    [
+        ("weights", 2 * 16 * 4),  # Two tiles of K by 16 of columns, of 4 rows each.
+        ("activations", 10 * 2),  # Ten rows of two tiles of K.
+        ("halves", 10 * 16),  # Sums of a block of all 64 columns.
+        ("bytes", 10 * 12),  # Bytes of 12 tiles, which are drained at once.
+        ("wide", 10 * 8 * 2),  # int16 of 32 columns.
+        ("residuals", 10 * 8 * 2),
+        ("added", 10 * 8 * 2),
+        ("normalized", 10 * 8 * 2),
+        ("narrow", 10 * 8),
+        ("words", 2 * 8 * 2),  # The last two rows of the block.
+        ("columns", 3 * 12),  # A bias and scales in a span: three shares.
+        ("affines", 4 * 8),  # gamma and beta of two results.
+        ("slots", 10),
+        ("queries even", 2 * 10 * 2),  # 16 columns of a head in two pieces.
+        ("keys", 2 * 2 * 16 * 4),
+        ("values", 2 * 2 * 16 * 4),
+        ("scores", 10 * 5),  # 20 keys.
+        ("numerators odd", 10 * 5),
+        ("contexts", 10 * 4),
+        ("contexts out", 10 * 4),
+    ],
+)
+def test_a_ring_holds_what_stands_in_it_and_one_row_less_does_not_do(ring, rows):
+    """20 rows in blocks of ten, four columns in a tile: counted by hand."""
+    spans = PLAN.rings[ring].spans
+
+    def cut(most):
+        parts = tuple((first, min(size, most)) for first, size in spans)
+        return with_field(PLAN, f"rings.{ring}.spans", parts)
+
+    verify_plan(cut(rows), GRAPH, TINY)
+    with pytest.raises(PlanError, match="do not fit into") as refused:
+        verify_plan(cut(rows - 1), GRAPH, TINY)
+    assert f"a span of {rows - 1} of ring {ring}" in refused.value.text

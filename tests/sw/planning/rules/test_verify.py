@@ -166,6 +166,58 @@ def test_stages_are_in_the_order_of_what_they_share(shared):
         decide(graph, CONFIG)
 
 
+def test_stages_that_share_elements_are_in_order_however_many_are_between():
+    """What is written is read two operators later."""
+    builder = GraphBuilder("three")
+    x = builder.input(Tensor("x", "int8", 4, 4))
+    outs = [builder.tensor(Tensor(name, "int8", 4, 4)) for name in ("u", "v", "w")]
+    products = (("first", x, outs[0]), ("second", x, outs[1]), ("third", outs[0], outs[2]))
+    for name, source, out in products:
+        b = builder.input(Tensor(f"b {name}", "int8", 4, 4))
+        builder.matmul(name, out, source, b, Requantize(0.1))
+    graph = builder.finish("v", "w")
+    drain = replace(DRAIN, parameters="")
+    small = replace(
+        STAGE, rows=(4,), tiles=(1,), a=replace(A, tiles=1, first=1), drain=drain, parts=()
+    )
+
+    def plan(*names):
+        stages = tuple(replace(small, op=name) for name in names)
+        return replace(PLAN, graph="three", stages=stages)
+
+    for legal in (("first", "second", "third"), ("second", "first", "third")):
+        verify_plan(plan(*legal), graph, CONFIG)
+    for wrong in (("third", "second", "first"), ("second", "third", "first")):
+        with pytest.raises(PlanError, match=r"^order: .*third comes before first, which it dep"):
+            verify_plan(plan(*wrong), graph, CONFIG)
+
+
+def test_a_load_of_a_and_a_store_of_sums_move_as_much_as_a_request_may():
+    """64 bytes on `base`: four tiles of 16 bytes, or one of 16 words."""
+    deep = replace(product_graph(MatMul(m=32, n=32, k=200))[0], name="deep")
+    plan = decide(deep, CONFIG)
+    found = only_stage(plan)
+
+    def tiles(count):
+        pieces = replace(found.a, tiles=count, first=1)
+        return replace(plan, stages=(replace(found, a=pieces),))
+
+    verify_plan(tiles(4), deep, CONFIG)
+    with pytest.raises(PlanError, match=r"^a-tiles: .*then 5 tiles, of 13 tiles of K"):
+        verify_plan(tiles(5), deep, CONFIG)
+    sums = replace(product_graph(MatMul(m=32, n=64, k=32))[0], name="sums")
+    plan = decide(sums, CONFIG)
+    found = only_stage(plan)
+    for count in (1, 2):
+        changed = replace(found, drain=replace(found.drain, tiles=count))
+        stages = replace(plan, stages=(changed,))
+        if count == 1:
+            verify_plan(stages, sums, CONFIG)
+        else:
+            with pytest.raises(PlanError, match=r"^drain-tiles: .*2 is not in 1\.\.1$"):
+                verify_plan(stages, sums, CONFIG)
+
+
 def test_a_finish_that_mvout_does_not_do_is_a_transforms_where_there_are_any():
     (op,) = GRAPH.ops
     graph = replace(GRAPH, ops=(replace(op, finish=Activation("gelu", 1.0, 1.0)),))

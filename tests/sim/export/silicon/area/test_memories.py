@@ -7,6 +7,7 @@ from celosia.sim.export.inventory import FoundMemory
 from celosia.sim.export.rams import Ram
 from celosia.sim.export.silicon.area.memories import (
     BOXES,
+    LATCH_GATES,
     DesignMemory,
     memories_of,
     ram_gates,
@@ -39,16 +40,23 @@ def test_six_transistors_are_one_and_a_half_gates():
     assert ram_gates(8) == 12
 
 
+def test_a_bit_of_a_latch_is_what_the_document_says():
+    """docs/silicon.md: "with latches at 4 GE a bit"."""
+    assert LATCH_GATES == 4
+
+
 def test_all_memories_of_a_design():
     ram = Ram(single_port=False, rows=8, bits=16, element_bits=8, reads=2)
     found = [
         FoundMemory("small", None, 4, 3),
         FoundMemory("one", None, 1, 900),
+        FoundMemory("two", None, 2, 5),
         FoundMemory("box", ram.name),
     ]
     assert memories_of(found, [ram]) == [
         DesignMemory("box", 8, 16, 2),
         DesignMemory("small", 4, 3, 0),
+        DesignMemory("two", 2, 5, 0),
     ]
 
 

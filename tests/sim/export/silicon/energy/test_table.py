@@ -16,6 +16,18 @@ def test_the_default_has_every_event():
     assert all(entry.source for entry in table.entries.values())
 
 
+def test_the_default_has_what_was_published_of_45_nm():
+    """Horowitz 2014, figure 1.1.9: pJ of 64 bits of memories, and of operations."""
+    memories = {"bus": 1300, "scratchpad": 20, "accumulator": 20, "parameter": 10}
+    published = {"mac": 0.2 + 0.1, "lane_step": None}
+    for name in EVENTS.keys() - published.keys():
+        (memory,) = (each for each in memories if each in name.split("_"))
+        published[name] = memories[memory] / 8
+    found = {name: entry.pj for name, entry in load_table(None).entries.items()}
+    assert found == pytest.approx(published)
+    assert all(entry.clock_pj == 0 for entry in load_table(None).entries.values())
+
+
 def test_a_file(tmp_path):
     path = tmp_path / "t.toml"
     path.write_text('name = "mine"\n[mac]\npj = 2\nsource = "measured"\n')
@@ -69,3 +81,6 @@ def test_functions_apart_or_together():
     assert "lane_step" not in apart.events
     assert "lane_step_gelu" in apart.events
     assert load_table(None).events == EVENTS
+    entry = "pj = 1\nsource = 'y'\n"
+    both = parse_table(f"name = 'x'\n[lane_step]\n{entry}[lane_step_gelu]\n{entry}", "t")
+    assert both.events.keys() == {*EVENTS, "lane_step_gelu"}
