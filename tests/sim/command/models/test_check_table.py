@@ -75,3 +75,13 @@ def test_nodes_behind_one_that_is_not_supported_are_one_line():
     assert "on the accelerator" not in text
     assert "3 nodes 3 Det" in text
     assert "they depend on odd (Det): odd" in text
+
+
+def test_a_node_that_costs_time_is_shown_whatever_becomes_of_it(monkeypatch):
+    """A part of another operator that the host computes takes cycles: no line stands for them."""
+    part = ("/turn", "Transpose", 0, Where.NOBODY, "it moves elements", 0)
+    assert part in NODES
+    text = shown()
+    assert "Transpose" not in text
+    monkeypatch.setitem(HOST, "/turn (Transpose)", 150)
+    assert "/turn Transpose 13.04%" in shown()

@@ -55,6 +55,14 @@ def test_a_text_takes_their_place(model):
     assert "".join(model.tokenizer.pieces(iter(found.draft(text, 1)))) == " of"
 
 
+def test_a_text_with_tokens_that_the_model_has_not_is_refused(model, monkeypatch):
+    """A file of the user's may have another tokenizer than the model."""
+    Path("text.txt").write_text("a b c")
+    monkeypatch.setattr(model.tokenizer, "encode", lambda _: [7, 2047, 2048])
+    with pytest.raises(InputError, match=r"--draft-text text\.txt: token 2 is 2048"):
+        choose_drafts(model, 3, Path("text.txt"), None)
+
+
 def saved(vocabulary, tokenizer):
     """A folder with a little model of random weights."""
     folder = Path(f"little-{vocabulary}")
