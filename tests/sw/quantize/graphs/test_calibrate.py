@@ -130,3 +130,12 @@ def test_columns_of_samples_are_the_same():
 def test_a_sample_is_needed():
     with pytest.raises(GraphError, match="there is no sample to calibrate on"):
         calibrate(lambda _: product(), [])
+
+
+@pytest.mark.parametrize("clip", ["error", "minmax"])
+def test_a_range_that_a_file_says_counts_whatever_samples_show(clip):
+    """127 is the largest magnitude of either side."""
+    said = calibrate(lambda _: product(), [ones(4)], ranges={"x": (-2.0, 1.0)}, clip=clip)
+    assert said.forms[Form("x", "small")].steps == pytest.approx([2 / 127] * 16)
+    other = calibrate(lambda _: product(), [ones(4)], ranges={"z": (-2.0, 1.0)}, clip=clip)
+    assert other.forms[Form("x", "small")].steps != pytest.approx([2 / 127] * 16)

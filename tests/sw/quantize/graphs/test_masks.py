@@ -183,3 +183,30 @@ def test_graphs_without_such_rows_stay_as_they_are():
     made = for_masks(segment, {}, lambda view: bias[view.slices])
     assert made.graph.ops == segment.graph.ops
     assert not made.rows
+
+
+@pytest.mark.parametrize("window", [1, 2, 4])
+@pytest.mark.parametrize("first", [0, KEYS - ROWS + 1, KEYS - ROWS + 2, KEYS - 1, 9])
+@pytest.mark.parametrize("keys", [None, 3, KEYS])
+def test_a_window_behind_all_keys_shows_none(window, first, keys):
+    """A query at first + row sees `window` keys up to its own; nothing is added to scores."""
+    op = attention(causal=True, first_row=0).graph.ops[0]
+    assert isinstance(op, MatMul)
+    assert isinstance(op.finish, DeferredSoftmax)
+    first = max(first, 0)
+    mask = Mask(keys=keys, causal=True, first_row=first, window=window)
+    bare = replace(op, bias=None, onto=None, finish=replace(op.finish, mask=mask))
+    found = sights(bare, nothing_is_added)
+    for query, sight in enumerate(found.tolist()):
+        own = query + first
+        seen = [key for key in range(keys or KEYS) if own - window < key <= own]
+        assert sight == (Sight.SOME if seen else Sight.NONE), (query, seen)
+
+
+def test_what_one_text_sees_is_not_what_another_does():
+    (segment,) = quantized("opt").segments
+    counts = {keys: 0 if keys[1] else TOKENS for keys in segment.keys.values()}
+    made = for_masks(segment, counts, nothing_is_added)
+    blind = {name for (name, sight), count in made.rows.items() if sight == Sight.NONE and count}
+    assert {name.split(".")[2] for name in blind} == {"text1"}
+    assert {made.rows[name, Sight.NONE] for name in blind} == {TOKENS}

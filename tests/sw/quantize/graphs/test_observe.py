@@ -6,15 +6,18 @@ import numpy as np
 import pytest
 from onnx.helper import make_node as node
 
+from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.interpret import interpret
+from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.ir.graph import DeferredSoftmax, MatMul
 from celosia.sw.quantize.graphs.calibrate import calibrate
 from celosia.sw.quantize.graphs.exact import exact
-from celosia.sw.quantize.graphs.observe import SeenAttention
+from celosia.sw.quantize.graphs.observe import Observed, SeenAttention, Watched, observe
 from celosia.sw.quantize.graphs.quantized import instantiate, interpreted, run_model
 from celosia.sw.quantize.units.find_units import find_units
 from celosia.sw.quantize.units.units import Attention
+from celosia.sw.quantize.units.values import Value
 from tests.support.quantized_graph import quantize_graph
 from tests.sw.frontend.importer.models import imported, model
 
@@ -132,3 +135,39 @@ def test_numerators_of_long_rows_are_dithered_where_that_helps():
         for each in (formats, replace(formats, dithered=frozenset()))
     )
     assert gained > lost + 1
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2)])
+def test_the_largest_of_a_column_is_that_of_all_samples_in_any_order(order):
+    samples = [[[1, -5], [0, 2]], [[-3, 2]], [[2, 4]]]
+    seen = Observed([Value("x")], 10)
+    for number in order:
+        seen.take(number, "x", np.array(samples[number], np.float32))
+        seen.take(number, "another", np.array([[np.nan]]))
+    assert seen.tops("x").tolist() == [3, 5]
+    wanted = [row for number in order for row in samples[number]]
+    assert seen.rows("x").tolist() == wanted
+
+
+@pytest.mark.parametrize(("largest", "kept"), [(1e-24, True), (-2e-25, True), (9e-26, False)])
+def test_numbers_count_as_0_where_their_step_would_be_no_float32(largest, kept):
+    """1e-25 / 127 is 8e-28, and a product of two such steps is no float32 (1e-45 is the least)."""
+    seen = Observed([Value("x")], 10)
+    seen.take(0, "x", np.array([[largest, largest / 8]], np.float32))
+    assert bool(seen.tops("x").any()) is kept
+    assert bool(seen.rows("x").any()) is kept
+    assert seen.tops("x").tolist() == np.abs(seen.rows("x")[0]).tolist()
+
+
+@pytest.mark.parametrize(("samples", "rows"), [(1, 4096), (2, 2048), (3, 1365)])
+def test_of_all_samples_together_4096_rows_are_kept(samples, rows):
+    """But what is largest is that of all rows, kept or not."""
+    builder = GraphBuilder("g")
+    x = builder.input("x", TensorType("float32", (5000, 1)))
+    watched = Watched(builder.finish({"y": x}), [], [])
+    array = np.linspace(0, 1, 5000, dtype=np.float32)[:, np.newaxis]
+    few = {"x": array}, {"x": array[::-1]}
+    seen = observe([Value("x")], [(watched, few[n % 2]) for n in range(samples)])
+    assert len(seen.rows("x")) == rows * samples
+    assert seen.tops("x").tolist() == [1]
+    assert len({*seen.rows("x")[:, 0].tolist()}) > rows // 2
