@@ -6,7 +6,7 @@ import pytest
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
-from celosia.lab.prune.costs import Machine, Meter
+from celosia.lab.prune.costs import PREFILL, STEP, Machine, Meter
 from celosia.sim.run.report import Measurement
 from celosia.sw.quantize.encoders.float_graph import encoder_float_graph
 from celosia.sw.reference.encoder import EncoderShape
@@ -48,3 +48,15 @@ def test_cycles_of_the_rtl_are_near_those_that_are_predicted():
     assert cost.input == "three tokens"
     assert cost.rtl_cycles == pytest.approx(cost.cycles, rel=0.05)
     assert cost.read_bytes > 0
+
+
+def test_each_figure_is_the_one_that_it_is_called(monkeypatch):
+    found = SimpleNamespace(cycles=11, read_bytes=22, write_bytes=33)
+    monkeypatch.setattr("celosia.lab.prune.costs.predict_graphs", lambda *_: found)
+    cost = meter(rtl=False).cost("any", GRAPH)
+    assert (cost.cycles, cost.read_bytes, cost.write_bytes) == (11, 22, 33)
+
+
+def test_a_decoder_begins_with_128_tokens_and_goes_on_with_one_behind_them():
+    assert (PREFILL.context, PREFILL.rows, PREFILL.keys) == (0, 128, 128)
+    assert (STEP.context, STEP.rows, STEP.keys) == (128, 1, 129)

@@ -16,7 +16,15 @@ def test_channels_stay_multiples(text, count, dim, kept):
 
 @pytest.mark.parametrize(
     ("text", "count", "together", "kept"),
-    [("3", 12, 1, 9), ("50%", 12, 1, 6), ("4", 8, 4, 4), ("50%", 4, 2, 2)],
+    [
+        ("3", 12, 1, 9),
+        ("50%", 12, 1, 6),
+        ("4", 8, 4, 4),
+        ("50%", 4, 2, 2),
+        ("30%", 12, 1, 8),  # The nearest to 3.6 that are removed.
+        ("20%", 12, 1, 10),
+        ("40%", 8, 2, 4),
+    ],
 )
 def test_heads_that_share_keys_go_together(text, count, together, kept):
     assert parse_share("--heads", text, numbers=True).heads(count, together) == kept

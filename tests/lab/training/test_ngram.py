@@ -31,6 +31,16 @@ def test_a_small_text_is_counted_as_by_hand():
     assert math.isclose(model.probability((0, 1), 2), three)
 
 
+def test_a_shorter_n_gram_counts_what_stands_before_it():
+    """All n-grams follow one token each, so D = 4 / 4: nothing is kept, and all is uniform.
+
+    01 stands before two tokens, and behind one: that is what counts.
+    """
+    model = Trigrams([0, 1, 2, 0, 1, 3], 5)
+    for context in ((), (0,), (1,), (2,), (0, 1)):
+        assert [model.probability(context, token) for token in range(5)] == pytest.approx([0.2] * 5)
+
+
 def test_the_likelihood_of_a_text_is_that_of_its_tokens():
     model = Trigrams(TEXT, 5)
     expected = math.log(model.probability((0,), 1)) + math.log(model.probability((0, 1), 2))

@@ -36,3 +36,30 @@ def test_what_is_no_step_is_refused(texts, keys, problem):
 
 def test_texts_may_fill_their_caches():
     check_texts([Text(CAPACITY - 1), Text(0, CAPACITY)], CAPACITY, CAPACITY)
+
+
+def test_every_row_of_a_text_says_whose_it_is():
+    layout = CacheLayout(3, CAPACITY)
+    for slot in range(3):
+        rows = range(layout.first(slot), layout.first(slot) + CAPACITY)
+        assert {layout.slot(row) for row in rows} == {slot}
+
+
+@pytest.mark.parametrize(
+    ("window", "ring"),
+    [(1, 32), (16, 32), (17, 64), (40, 64), (136, 160), (144, 160), (145, None), (500, None)],
+)
+def test_a_ring_holds_a_window_and_a_step_and_leaves_two_guards_of_its_cache(window, ring):
+    """Room for 200 tokens: 168 places at most, so 160 in steps of 32."""
+    layout = CacheLayout(1, 200, rings=32)
+    assert layout.ring(window) == ring
+    assert CacheLayout(1, 200).ring(window) is None
+    if ring is not None:
+        assert ring >= window + GUARD_ROWS
+        assert CacheLayout.ring_rows(ring) == ring + 48
+
+
+def test_a_ring_has_no_more_places_than_a_row_of_scores_has_keys():
+    layout = CacheLayout(1, 10_000, rings=32)
+    assert layout.ring(4096 - GUARD_ROWS) == 4096
+    assert layout.ring(4096 - GUARD_ROWS + 1) is None
