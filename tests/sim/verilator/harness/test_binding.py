@@ -1,0 +1,89 @@
+"""The structures of Python against the headers of C++: fields, types, order and constants."""
+
+import ctypes
+import re
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from celosia.isa.memory import CHANNELS
+from celosia.sim.verilator.harness import binding
+
+ROOT = Path(binding.__file__).parents[1]
+HEADERS = sorted([*ROOT.glob("harness/*.h"), *ROOT.glob("memory/*.h")])
+TEXT = "\n".join(re.sub(r"//[^\n]*", "", path.read_text()) for path in HEADERS)
+STRUCTURES = {
+    name: kind
+    for name in binding.__all__
+    if isinstance(kind := getattr(binding, name), type) and issubclass(kind, ctypes.Structure)
+}
+NUMBERS: dict[str, int] = {}
+"""The constants of the headers."""
+for found in re.finditer(r"\b(k\w+) = (\d+)[,;]", TEXT):
+    NUMBERS[found[1]] = int(found[2])
+ENUMS = {
+    found[1]: [name.strip() for name in found[2].split(",")]
+    for found in re.finditer(r"enum (\w+) : \w+ \{([^}=]*)\}", TEXT)
+}
+for names in ENUMS.values():
+    NUMBERS |= dict(zip(names, count(), strict=False))
+
+
+def written(name: str) -> list[tuple[str, str, bool, int]]:
+    """Fields of a structure: the type, whether it is a pointer, and how many, 0 for no array."""
+    (body,) = re.findall(rf"struct {name} \{{\n(.*?)^(?:\}};|\n  bool)", TEXT, re.DOTALL | re.M)
+    fields = []
+    for line in body.split(";"):
+        if not (declared := re.fullmatch(r"\s*(?:const )?(?:celosia::)?(\w+)(\*?) (.*)", line)):
+            continue
+        for each in declared[3].split(", "):
+            field, _, size = each.rstrip("]").partition("[")
+            size = size.removeprefix("celosia::")
+            number = NUMBERS[size] if size in NUMBERS else int(size or 0)
+            fields.append((field, declared[1], bool(declared[2]), number))
+    return fields
+
+
+def python(kind: Any) -> tuple[str, bool, int]:
+    size = getattr(kind, "_length_", 0)
+    kind = kind._type_ if size else kind
+    pointer = issubclass(kind, ctypes._Pointer)
+    kind = kind._type_ if pointer else kind
+    names = {
+        ctypes.c_uint8: "uint8_t",
+        ctypes.c_uint32: "uint32_t",
+        ctypes.c_uint64: "uint64_t",
+        ctypes.c_char: "char",
+    }
+    return names.get(kind, kind.__name__), pointer, size
+
+
+@pytest.mark.parametrize("name", sorted(set(STRUCTURES) - {"Observed"}))
+def test_a_structure_has_the_fields_of_its_header_in_order(name):
+    found = [(field, *python(kind)) for field, kind, *_ in STRUCTURES[name]._fields_]
+    assert found == written(name)
+
+
+def test_what_is_observed_ends_with_the_events_of_a_cycle():
+    """They are passed as bytes."""
+    assert binding.Observed.counted.size == 8
+    assert sum(number or 1 for *_, number in written("Events")[-4:]) == 8
+
+
+@pytest.mark.parametrize("kind", [binding.State, binding.Goal])
+def test_numbers_of_a_state_and_of_a_goal_are_those_of_the_bench(kind):
+    names = ["k" + "".join(map(str.capitalize, each.name.split("_"))) for each in kind]
+    assert [int(each) for each in kind] == list(range(len(kind)))
+    assert names == ENUMS[kind.__name__]
+
+
+def test_constants_are_those_of_the_headers():
+    assert NUMBERS["kMaxBusBytes"] == binding.MAX_BUS_BYTES
+    assert NUMBERS["kResetEdges"] == binding.RESET_EDGES
+    assert NUMBERS["kQueues"] == binding.LOG_QUEUES
+    assert NUMBERS["kSlots"] == binding.LOG_SLOTS
+    assert NUMBERS["kActivities"] == binding.LOG_ACTIVITIES
+    assert [f"kOp{moment.capitalize()}" for moment in binding.MOMENTS] == ENUMS["Moment"][:-1]
+    assert [f"k{channel.capitalize()}" for channel in CHANNELS] == ENUMS["Channel"][:-1]
