@@ -49,15 +49,15 @@ def written(name: str) -> list[tuple[str, str, bool, int]]:
 def python(kind: Any) -> tuple[str, bool, int]:
     size = getattr(kind, "_length_", 0)
     kind = kind._type_ if size else kind
-    pointer = issubclass(kind, ctypes._Pointer)
+    pointer = kind.__name__.startswith("LP_")
     kind = kind._type_ if pointer else kind
-    names = {
+    names: dict[Any, str] = {
         ctypes.c_uint8: "uint8_t",
         ctypes.c_uint32: "uint32_t",
         ctypes.c_uint64: "uint64_t",
         ctypes.c_char: "char",
     }
-    return names.get(kind, kind.__name__), pointer, size
+    return names.get(kind) or str(kind.__name__), pointer, size
 
 
 @pytest.mark.parametrize("name", sorted(set(STRUCTURES) - {"Observed"}))
