@@ -115,9 +115,11 @@ def test_a_softmax_has_neither_operands_nor_an_end_without_statistics(rule, path
         ("affines", 4 * 8),  # gamma and beta of two results.
         ("slots", 10),
         ("queries even", 2 * 10 * 2),  # 16 columns of a head in two pieces.
+        ("queries odd", 2 * 10 * 2),
         ("keys", 2 * 2 * 16 * 4),
         ("values", 2 * 2 * 16 * 4),
         ("scores", 10 * 5),  # 20 keys.
+        ("numerators even", 10 * 5),
         ("numerators odd", 10 * 5),
         ("contexts", 10 * 4),
         ("contexts out", 10 * 4),
