@@ -31,3 +31,12 @@ def test_the_height_is_the_better_one_by_predicted_cycles():
     (stage,) = whole_rows(graph, config).stages
     assert isinstance(stage, LinearStage)
     assert max(stage.rows) == 32
+
+
+def test_a_block_leaves_half_of_the_statistics_to_the_next_one():
+    """The accumulator holds 85 rows of 48 tiles, the ring of sums 74, but 64 slots are 2 x 32."""
+    config = resolve_config("base", ("accumulator_kib=256", "statistics_rows=64"))
+    graph = linear_norm_case(100, 768, 32, 0, spilled=False).graph
+    (stage,) = whole_rows(graph, config).stages
+    assert isinstance(stage, LinearStage)
+    assert stage.rows == (32, 32, 32, 4)
