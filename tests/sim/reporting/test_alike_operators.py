@@ -41,6 +41,39 @@ def test_layers_are_added_up(graph):
 
 
 @pytest.mark.parametrize(
+    "name",
+    [
+        *("cycles", "macs", "elements_checked", "dram_read_bytes", "dram_write_bytes"),
+        *("commands", "predicted_cycles", "elapsed_seconds"),
+    ],
+)
+def test_each_figure_is_the_sum_of_those_that_are_known(graph, name):
+    """Alike operators have the same products, so macs alone are equal."""
+    figures = [1, *[7, 7] * 3] if name == "macs" else [1, 2, 3, 4, 5, 6, 7]
+    for part, figure in zip(graph["operators"], figures, strict=True):
+        part[name] = figure
+    _, up, down = together(graph)["operators"]
+    assert up[name] == sum(figures[1::2])
+    assert down[name] == sum(figures[2::2])
+    if name in {"predicted_cycles", "elapsed_seconds"}:
+        for number in (1, 2, 4, 6):
+            graph["operators"][number][name] = None
+        _, up, down = together(graph)["operators"]
+        assert (up[name], down[name]) == (figures[3] + figures[5], None)
+
+
+def test_a_shape_is_that_of_all_or_of_none(graph):
+    for part in graph["operators"]:
+        part["shape"] = "4x4"
+    graph["operators"][-1]["shape"] = "4x8"
+    _, up, down = together(graph)["operators"]
+    assert (up["shape"], down["shape"]) == ("4x4", None)
+    graph["operators"][1]["least_traffic"] = None
+    _, up, down = together(graph)["operators"]
+    assert (up["least_traffic"], down["least_traffic"]["read"]) == (None, 30)
+
+
+@pytest.mark.parametrize(
     "change",
     [
         {"mismatches": 1},
