@@ -61,10 +61,15 @@ def number_from_now(bench: AxiBench, user: BusId, later: int):
     return lambda number: number == known + later
 
 
-@both_ways
 @pytest.mark.parametrize(
-    "stalls",
-    [pytest.param({}, marks=pytest.mark.slow, id="free"), pytest.param(STALLS, id="stalled")],
+    ("issue", "stalls"),
+    [
+        pytest.param("ring", STALLS, id="stalled-ring"),
+        # `tests/system/test_recovery.py` has all of them in a stream, on Verilator.
+        pytest.param("stream", STALLS, marks=pytest.mark.nightly, id="stalled-stream"),
+        pytest.param("ring", {}, marks=pytest.mark.slow, id="free-ring"),
+        pytest.param("stream", {}, marks=pytest.mark.slow, id="free-stream"),
+    ],
 )
 def test_each_error_is_told_and_cleared(issue, stalls):
     bench = AxiBench(small(), stalls=stalls, reorder=bool(stalls), seed=3, latency=12)
@@ -114,7 +119,8 @@ def test_each_error_is_told_and_cleared(issue, stalls):
     bench.simulate(test)
 
 
-@pytest.mark.parametrize("bus_bits", [64, 256])
+# How entries are cut out of wider words is what `tests/hw/host/test_ring_gear.py` has.
+@pytest.mark.parametrize("bus_bits", [64, pytest.param(256, marks=pytest.mark.nightly)])
 def test_each_error_of_the_ring_is_told_and_cleared(bus_bits):
     bench = AxiBench(small(bus_bits), stalls=STALLS, reorder=True, seed=4, ring_offset=24)
     host, memory = bench.host, bench.memory

@@ -69,7 +69,8 @@ def test_the_ports_on_a_bus_are_those_of_the_document(preset):
     assert actual_ports(AxiTop(config)) == documented_ports("celosia_axi", config.bus_bits)
 
 
-@pytest.mark.parametrize("make", [Top, AxiTop])
+# `AxiTop` is around a `Top`.
+@pytest.mark.parametrize("make", [pytest.param(Top, marks=pytest.mark.nightly), AxiTop])
 def test_no_output_depends_on_an_input_of_the_same_cycle(make):
     assert combinational_paths(make(PRESETS["tiny"])) == set()
 
