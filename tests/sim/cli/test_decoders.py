@@ -27,6 +27,11 @@ from tests.support.command_line import FAST, refused, right, valid
 PREFILL = ("decoder-layer", "--model", "gpt2-small", "--context", 0, "--rows", 24)
 STEP = ("decoder", "--model", "tinyllama", "--context", "9,0,4", "--layers", 1)
 PARTS = pytest.mark.parametrize("part", [PREFILL, STEP], ids=["prefill", "step"])
+FORMS = pytest.mark.parametrize(
+    "part",
+    [pytest.param(PREFILL, marks=pytest.mark.nightly, id="prefill"), pytest.param(STEP, id="step")],
+)
+"""Of both, a step is what has operators of its own."""
 
 
 def shape(form: Form) -> DecoderShape:
@@ -125,7 +130,7 @@ def test_the_share_of_the_limit_is_of_weights_and_caches():
     assert report.memory_limit_share == 0.5
 
 
-@PARTS
+@FORMS
 def test_each_form_of_a_part_is_printed_and_reads_back(part):
     forms = {
         form: right("compile", *part, "--preset", "tiny", "--print-after", form).stdout
