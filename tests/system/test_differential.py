@@ -112,7 +112,9 @@ def test_random_transforms_on_verilator_base():
         compare(program, "verilator", seed, "stream")
 
 
-@pytest.mark.parametrize(("seed", "issue"), [(0, "stream"), (1, "ring")])
+@pytest.mark.parametrize(
+    ("seed", "issue"), [pytest.param(0, "stream", marks=pytest.mark.nightly), (1, "ring")]
+)
 def test_both_rtl_simulators_take_the_same_cycles(seed, issue):
     program = random_program(seed, preset="tiny", length=25, loop_percent=30 * seed)
     results = [compare(program, simulator, seed, issue) for simulator in ("amaranth", "verilator")]

@@ -66,6 +66,7 @@ def test_the_rtl(issue):
     check("verilator", 0, 1, issue)
 
 
+@pytest.mark.nightly  # `tests/hw/gemmini/loops` has its parts on Amaranth's simulator.
 def test_the_rtl_on_amaranth():
     check("amaranth", 1, 0, "ring")
 

@@ -51,6 +51,7 @@ def test_results_are_the_same_for_every_number_of_lanes(first):
     assert slower > 6
 
 
+@pytest.mark.nightly  # As `tests/sim/devices/test_rtl_device.py` has of two configurations.
 def test_both_rtl_simulators_take_the_same_cycles():
     program = drawn(3, 15)
     assert run(program, "amaranth", CRAMPED, 3) == run(program, "verilator", CRAMPED, 3)

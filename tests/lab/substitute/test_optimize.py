@@ -87,7 +87,10 @@ def test_search_folds_adapters_that_greedy_leaves(costs):
     assert differing_floats(graph, search.graph, random_inputs(graph, [], 1)) is None
 
 
-@pytest.mark.parametrize(("make", "tokens"), [(packed_classifier, 6), (twins, 3)])
+@pytest.mark.parametrize(
+    ("make", "tokens"),
+    [pytest.param(packed_classifier, 6, marks=pytest.mark.nightly), (twins, 3)],
+)
 def test_a_rewritten_model_is_as_near_to_its_float_graph(make, tokens, costs):
     model = Model.of(recognize(make(replace(SIZES, tokens=tokens))))
     samples = [random_inputs(model.recognized.graph, [], seed) for seed in range(3)]

@@ -68,9 +68,9 @@ def test_models_of_memories_pass_lint_without_what_is_for_simulation(tmp_path):
         assert result.returncode == 0, result.stderr[:2000]
 
 
-@pytest.mark.parametrize(
-    "top", [TopChoice.AXI, pytest.param(TopChoice.CORE, marks=SLOW)], ids=["axi", "core"]
-)
+# All but the memories is what `test_the_verilog_passes_lint` lints.
+@pytest.mark.slow
+@pytest.mark.parametrize("top", [TopChoice.AXI, TopChoice.CORE], ids=["axi", "core"])
 def test_inferred_memories_pass_lint(tmp_path, top):
     design = exported(top, Memories.INFERRED)
     (tmp_path / "design.v").write_text(design.verilog)

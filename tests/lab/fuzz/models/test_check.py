@@ -44,7 +44,9 @@ def plain():
     return RandomModel(proto, {"x": samples[0]}, {"x": samples}, ())
 
 
-@pytest.mark.parametrize("first", range(0, 40, 8))
+@pytest.mark.parametrize(
+    "first", [0, 8, *(pytest.param(n, marks=pytest.mark.nightly) for n in (16, 24, 32))]
+)
 def test_random_models(first):
     seeds = range(first, first + 8)
     assert {s: why for s in seeds if (why := difference(random_model(s), PLAN))} == {}
