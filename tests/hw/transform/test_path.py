@@ -166,13 +166,14 @@ def prepared(config: AcceleratorConfig, seed: int) -> Machine:
 @pytest.mark.parametrize(
     ("dim", "lanes", "seed", "follow"),
     [
-        (2, 2, 0, True),
+        # As many lanes as columns, half as many, and a quarter; the other sizes at night.
+        pytest.param(2, 2, 0, True, marks=pytest.mark.nightly),
         (2, 1, 1, False),
         (4, 4, 0, False),
         (4, 4, 0, True),
         (4, 1, 1, True),
-        (4, 2, 3, True),
-        (8, 2, 2, True),
+        pytest.param(4, 2, 3, True, marks=pytest.mark.nightly),
+        pytest.param(8, 2, 2, True, marks=pytest.mark.nightly),
     ],
 )
 def test_every_function_under_stalls(dim, lanes, seed, follow):
