@@ -5,6 +5,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -68,10 +69,17 @@ def edited_text(edit: Edit, text: str) -> str:
     module = ast.parse(text)
     found = [*places(edit, module)]
     _replace(edit, found[_chosen(edit, len(found))])
-    changed = ast.unparse(module) + "\n"
-    if ast.dump(ast.parse(changed)) == ast.dump(ast.parse(text)):
+    changed = ast.unparse(module)
+    if changed == _without_layout(text):
         raise InputError(f"{edit.file}: the change of `{edit.change}` changes nothing")
-    return changed
+    ast.parse(changed)  # What is left out may leave a hole.
+    return f"{changed}\n"
+
+
+@lru_cache(maxsize=64)
+def _without_layout(text: str) -> str:
+    """The Python of `text` as any layout of it is written: a file has several edits."""
+    return ast.unparse(ast.parse(text))
 
 
 def _chosen(edit: Edit, count: int) -> int:
@@ -129,9 +137,9 @@ def _sequences(scope: ast.AST, wanted: list[str]) -> Iterator[Place]:
         for field in ("body", "orelse", "finalbody"):
             block = getattr(parent, field, None)
             if isinstance(block, list):
-                dumps = [ast.dump(each) for each in block]
                 for index in range(len(block) - len(wanted) + 1):
-                    if dumps[index : index + len(wanted)] == wanted:
+                    some = block[index : index + len(wanted)]
+                    if all(map(_is, some, wanted)):
                         yield Place(parent, field, index, len(wanted))
 
 
@@ -143,8 +151,15 @@ def _children(scope: ast.AST, wanted: set[str]) -> Iterator[Place]:
         for field, value in ast.iter_fields(parent):
             several = isinstance(value, list)
             for index, child in enumerate(value if several else [value]):
-                if isinstance(child, ast.expr | ast.keyword) and ast.dump(child) in wanted:
+                if isinstance(child, ast.expr | ast.keyword) and any(
+                    _is(child, each) for each in wanted
+                ):
                     yield Place(parent, field, index if several else None)
+
+
+def _is(node: ast.AST, dump: str) -> bool:
+    """Whether `dump` is of such a node; of another kind, none is made to compare."""
+    return dump.startswith(f"{type(node).__name__}(") and ast.dump(node) == dump
 
 
 def _replace(edit: Edit, place: Place) -> None:
