@@ -78,7 +78,7 @@ def windowed_session(preset="tiny", simulator="functional", length=150):
     return DecoderSession(device, model, length, comparison), text, integer_scorer(model)(text)
 
 
-@pytest.mark.parametrize("preset", ["tiny", "base"])
+@pytest.mark.parametrize("preset", [pytest.param("tiny", marks=pytest.mark.nightly), "base"])
 def test_a_text_past_its_window_is_that_of_the_integer_graph(preset, tmp_path, monkeypatch):
     """A text of more than two rings, in steps of all sizes, some of which end behind a ring."""
     monkeypatch.chdir(tmp_path)
