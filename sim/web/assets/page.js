@@ -73,7 +73,7 @@
     worker.onmessage = ({ data: told }) => {
       if (told.progress) return say(told.progress);
       busy(false);
-      if (told.failure) return say("The simulator has failed: " + told.failure, "wrong");
+      if (told.failure) return sent.delete(preset), say("The simulator has failed: " + told.failure, "wrong");
       show({ title, preset, timing, program }, told);
     };
     worker.onerror = (event) => { busy(false), say("The simulator could not start: " + event.message, "wrong"); };

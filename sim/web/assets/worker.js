@@ -1,10 +1,26 @@
 // The part of the page that computes, so that the rest stays awake: it takes jobs one at a time.
 const modules = {};
 
-async function inflated(text) {
-  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
+// A page that was cut, or changed on its way, is told by what `make` cannot make of its parts.
+async function intact(what, make) {
+  try {
+    return await make();
+  } catch {
+    throw new Error(what + " in this page is damaged. Get the page again, and open that.");
+  }
+}
+
+function inflated(text, what) {
+  return intact(what, async () => {
+    const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return new Uint8Array(await new Response(stream).arrayBuffer());
+  });
+}
+
+async function simulatorOf(preset, module) {
+  const what = "The simulator of " + preset, bytes = await inflated(module, what);
+  return intact(what, () => WebAssembly.compile(bytes));
 }
 
 // SHA-256 as the page has it; empty where a browser does not compute it (a page over plain HTTP).
@@ -15,11 +31,11 @@ async function digestOf(bytes) {
 }
 
 async function work({ preset, module, machine, program, timing, budget, watch, turn }) {
-  if (module) {
+  if (module !== null) {
     postMessage({ progress: "compiling the simulator of " + preset });
-    modules[preset] = await WebAssembly.compile(await inflated(module));
+    modules[preset] = await simulatorOf(preset, module);
   }
-  const bytes = async (from) => typeof from === "string" ? inflated(from) : from;
+  const bytes = async (from) => typeof from === "string" ? inflated(from, "The program") : from;
   const image = program.assembled || { memory: await bytes(program.memory), commands: await bytes(program.commands) };
   if (watch) {
     const { memory, ...watched } = watchProgram(modules[preset], machine, timing, image, watch);

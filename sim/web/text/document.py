@@ -59,6 +59,7 @@ def text_part(
         written = write(source, session, asked)
     return TextPart(
         document={
+            "bytes": len(blob.data),
             "steps": {**steps, "machine": machine(config, timing, size)},
             "tokens": tokens_document(source.tokenizer),
             "sampler": sampler_document(),

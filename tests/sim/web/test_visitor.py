@@ -1,5 +1,9 @@
 """A first visitor of the page, in a real browser, on a phone and on a desk, dark and light."""
 
+import base64
+import gzip
+import re
+
 import pytest
 
 from celosia.isa.memory import MemoryTiming
@@ -10,7 +14,7 @@ from celosia.sim.web.programs import MACHINES, PROGRAMS
 from celosia.sim.web.recorded import record
 from tests.support.chromium import open_page
 from tests.support.text_node import shipped_part
-from tests.support.visitor import ACTIONS, texts
+from tests.support.visitor import ACTIONS, run, texts, type_in, write
 from tests.support.wasm_node import IN_A_BROWSER
 
 pytestmark = IN_A_BROWSER
@@ -72,4 +76,44 @@ def test_a_page_without_a_model_has_no_text(index, browser, tmp_path):
     browser.until("document.body.dataset.runs === '1'")
     assert texts(browser, "nav a") == ["Array", "Programs", "Assembly"]
     assert not texts(browser, "#text")
+    assert browser.errors == []
+
+
+NO_GZIP = base64.b64encode(b"neither a model nor a simulator").decode()
+OTHER = base64.b64encode(gzip.compress(b"something else" * 1000)).decode()
+
+
+def with_part(index, path, part, change):
+    """The page with what `change` makes of one of its parts."""
+    text = index.read_text()
+    found = re.search(f'<script type="text/plain" id="{part}">(.*?)</script>', text, re.DOTALL)
+    assert found
+    begin, end = found.span(1)
+    path.write_text(text[:begin] + change(found[1]) + text[end:])
+    return path
+
+
+@pytest.mark.parametrize(
+    "change",
+    [lambda _: "", lambda _: "!", lambda _: NO_GZIP, lambda _: OTHER, lambda part: part[:10000]],
+    ids=["nothing", "no base64", "no gzip", "other bytes", "the beginning"],
+)
+def test_a_damaged_part_of_the_page_is_a_sentence_and_the_page_goes_on(
+    index, browser, change, tmp_path
+):
+    browser.errors.clear()
+    browser.go(with_part(index, tmp_path / "model.html", "text-data", change))
+    said = "in this page is damaged. Get the page again, and open that."
+    assert write(browser) == f"The language model {said}"
+    assert run(browser, program="softmax")[2] == "equal"
+    browser.go(with_part(index, tmp_path / "module.html", "module-base", change))
+    type_in(browser, preset="base")
+    for _ in range(2):
+        browser.until("!document.getElementById('run').disabled")
+        browser.tell("document.getElementById('run').click()")
+        browser.until("document.getElementById('status').className.includes('wrong')")
+        assert texts(browser, "#status") == [
+            f"The simulator has failed: The simulator of base {said}"
+        ]
+    assert run(browser, preset="tiny")[2] == "equal"
     assert browser.errors == []

@@ -56,7 +56,7 @@
     const done = () => { at("try").disabled = false, at("challenges").dataset.tries = Number(at("challenges").dataset.tries || 0) + 1; };
     worker.onmessage = ({ data: told }) => {
       if (told.progress) return;
-      if (told.failure) say("The simulator has failed: " + told.failure, "wrong");
+      if (told.failure) sent = false, say("The simulator has failed: " + told.failure, "wrong");
       else judge(told, challenge, given);
       done();
     };

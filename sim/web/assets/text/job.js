@@ -2,10 +2,11 @@
 const textParts = {};
 
 async function writeText({ preset, module, document, data, asked, timing }) {
-  if (module) {
+  if (module !== null) {
     postMessage({ progress: "unpacking the model, and compiling the simulator of " + preset });
-    textParts.module = await WebAssembly.compile(await inflated(module));
-    textParts.writer = new TextWriter(document, await inflated(data));
+    textParts.module = await simulatorOf(preset, module);
+    const model = await inflated(data, "The language model");
+    textParts.writer = await intact("The language model", () => new TextWriter(document, model));
   }
   const tell = (cycles) => postMessage({ progress: cycles.toLocaleString("en") + " cycles of this step" });
   const begin = performance.now();

@@ -2,6 +2,7 @@
 // topP, seed, drafted }`, the seed as a text; what is wrong with it is an error, in a sentence.
 class TextWriter {
   constructor(document, data) {
+    if (data.length !== document.bytes) throw new Error("the model has " + data.length + " bytes, not " + document.bytes);
     Object.assign(this, { document, data, tokens: new Tokens(document.tokens) });
   }
 
