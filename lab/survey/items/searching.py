@@ -30,6 +30,7 @@ def _values(evidence: Evidence) -> Iterator[Value]:
                     ours=found[scenario][metric][loss],
                     paper=evidence.paper.value("search", f"times less {name} at {theirs}"),
                     kind="model",
+                    unit="times",
                     settings=settings,
                     note=f"ours at {loss} of the largest model's perplexity",
                 )
