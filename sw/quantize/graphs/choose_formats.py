@@ -247,9 +247,7 @@ class _Chooser:
         if form not in self.smoothings:
             x = self.seen.rows(form.key)
             weights = np.concatenate(self._weights(form, x.shape[1]), axis=1)
-            unit = self.units.get(self.segments.units.values[form.key].tensor)
-            products = isinstance(unit, Multiplication)
-            found = choose_smoothing(x, weights, products=products)
+            found = choose_smoothing(x, weights)
             if self.clip != "error":
                 found = replace(found, step=int8_step(x / found.factors, self.clip))
             self.smoothings[form] = found

@@ -177,31 +177,6 @@ def test_smoothing_moves_range_into_weights():
     assert error < plain_error / 10
 
 
-def lost(smoothing, x, weights):
-    """The share of the signal that is lost of ``x @ weights``."""
-    rounded = np.clip(np.rint(x / smoothing.steps), -127, 127) * smoothing.steps
-    real = x @ weights
-    return np.square(rounded @ weights - real).sum() / np.square(real).sum()
-
-
-def test_few_rows_leave_room_for_larger_ones():
-    # Products of two normal numbers, as those of gates: a few are far larger than the usual ones.
-    weights = normal(48, 24, spread=0.2)
-    rows = [normal(2040, 48) * normal(2040, 48) for _ in range(4)]
-    for count, most in ((8, -1.5), (24, -2.3), (256, -2.6)):  # Without it: -1.1, -1.8, -2.2.
-        found = [
-            lost(choose_smoothing(x[:count], weights, products=True), x[1024:], weights)
-            for x in rows
-        ]
-        assert np.log10(np.median(found)) < most
-
-
-def test_one_row_and_rows_of_nothing_have_a_smoothing():
-    weights = normal(4, 6)
-    for x in (normal(1, 4), np.zeros((7, 4), np.float32)):
-        assert np.isfinite(choose_smoothing(x, weights).steps).all()
-
-
 def test_smoothing_survives_a_dead_channel():
     x, weights = normal(50, 4), normal(4, 6)
     x[:, 2] = 0

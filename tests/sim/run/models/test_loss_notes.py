@@ -82,6 +82,7 @@ def test_each_operator_alone_in_integers_keeps_more_than_all():
     assert kept == sorted(kept)
     assert kept[0] > output.sqnr_db - 1
     assert 0.5 < sum(each.share for each in found.operators) <= 1
+    assert "down_proj" in found.operators[0].node
 
 
 def test_functions_alone_keep_less_than_exact_ones():

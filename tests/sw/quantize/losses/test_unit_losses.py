@@ -70,7 +70,7 @@ def test_noises_of_units_add_up_to_that_of_the_model(seed):
     assert 0.7 < sum(noises(graph, model, given).values()) / whole < 2
 
 
-@pytest.mark.parametrize("name", ["bert-17", "vit", "gpt2", "llama", "t5-encoder"])
+@pytest.mark.parametrize("name", ["bert-17", "vit", "gpt2", "t5-encoder"])
 def test_each_unit_alone_loses_little_of_exports(name):
     graph, model, given = recognized(name), quantized(name), inputs(name, 11)
     reals, counts = interpret_visibly(graph, given)
