@@ -6,7 +6,7 @@ of relative errors.  The bits of scratchpad and accumulator are known.  All is i
 equivalents: cells, small memories as latches, black boxes at six transistors a bit.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from importlib.resources import files
@@ -26,6 +26,13 @@ __all__ = ["GROWING", "AreaModel", "MeasuredDesign", "read_designs", "shipped_de
 
 GROWING: Final = ("dim", "scratchpad_kib", "accumulator_kib", "vector_lanes", "bus_bits")
 """The parameters that areas are predicted for; in all others a machine is as the measured ones."""
+
+_FITTED: Final[Mapping[str, Callable[[AcceleratorConfig], int]]] = {
+    "dim": lambda config: config.dim,
+    "vector_lanes": lambda config: config.lanes,
+    "bus_bits": lambda config: config.bus_bits,
+}
+"""What units grow with, which is fitted; bits of memories are counted."""
 
 _MOST_BYTES: Final = 1 << 24
 _SMALL: Final = "small memories"
@@ -123,6 +130,17 @@ class AreaModel:
                     f"{each.name}: {ours}, but a design whose area was measured has {measured}; "
                     "measure yours: celosia area --json, and give them with --area"
                 )
+
+    def beyond(self, machines: Iterable[AcceleratorConfig]) -> list[str]:
+        """Values of `machines` that are beyond those of all measured designs: ``dim 32``."""
+        found = list(machines)
+        return [
+            f"{name} {value}"
+            for name, read in _FITTED.items()
+            for measured in [{read(design.config) for design in self.designs}]
+            for value in sorted({read(config) for config in found})
+            if not min(measured) <= value <= max(measured)
+        ]
 
     def errors(self) -> list[tuple[MeasuredDesign, float, float]]:
         """Each design, how far the prediction is from it, and that of a model without it.

@@ -41,6 +41,8 @@ def area_lines(model: AreaModel, space: MachineSpace) -> Iterator[str]:
         f"{_mean(fitted):.1%}, worst {max(fitted):.1%}; each predicted by the others "
         f"{_mean(without):.1%}, {max(without):.1%}; worst unit: {unit}, {worst:+.1f} kGE"
     )
+    if beyond := model.beyond(space.legal):
+        yield f"areas are extrapolated beyond what was measured: {', '.join(beyond)}"
     most = space.bounds.area_kge
     bound = "without a bound of area" if most is None else f"of at most {most:,.0f} kGE"
     yield (

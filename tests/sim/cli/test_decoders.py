@@ -31,7 +31,7 @@ FORMS = pytest.mark.parametrize(
     "part",
     [pytest.param(PREFILL, marks=pytest.mark.nightly, id="prefill"), pytest.param(STEP, id="step")],
 )
-"""Of both, a step is what has operators of its own."""
+"""A step has operators of its own, so it is the one that stays by day."""
 
 
 def shape(form: Form) -> DecoderShape:

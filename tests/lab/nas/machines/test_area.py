@@ -30,6 +30,15 @@ def test_units_grow_with_what_they_are_built_from():
     assert model.unit("decoder", machine) == pytest.approx(1)
 
 
+def test_sizes_that_no_measured_design_reaches_are_named():
+    model = AreaModel([made(1, 1, dim=8, vector_lanes=4), made(1, 1, vector_lanes=8)])
+    base, within = PRESETS["base"], {"scratchpad_kib": 512, "vector_lanes": 4}
+    assert model.beyond([base, base.with_values(within)]) == []
+    sizes = [{"dim": 32, "vector_lanes": 2}, {"dim": 4, "vector_lanes": 4, "bus_bits": 256}]
+    beyond = model.beyond([base.with_values(each) for each in sizes])
+    assert beyond == ["dim 4", "dim 32", "vector_lanes 2", "bus_bits 256"]
+
+
 def test_bits_of_memories_are_counted_and_not_fitted():
     """1.5 gate equivalents for each bit of a KiB more."""
     base = PRESETS["base"]

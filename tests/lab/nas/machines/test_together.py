@@ -22,7 +22,7 @@ BASE = PRESETS["base"]
 MODELS = Space(depths=(1, 2), widths=(16,), heads=(2,), hidden=(16, 32), head_width=8)
 TABLE = load_table(None)
 PJ = 162.5
-"""Of a byte that crosses the bus, in the default table."""
+"""A byte that crosses the bus takes so many pJ in the default table."""
 
 
 class _Layers(dict):
