@@ -50,7 +50,8 @@ def explain_run(
     profile = None if waits is None else read_profile(run, document)
     typer.echo(str(explain(document)))
     if waits is not None and profile is not None:
-        table_console(None).print(waits_table(profile, waits))
+        table = waits_table(profile, waits)
+        table_console(None).print(table if table.row_count else f"{table.title}.")
 
 
 def waits_table(profile: Profile, most: int) -> Table:

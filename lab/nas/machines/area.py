@@ -206,7 +206,8 @@ def _design(document: Any, place: str) -> MeasuredDesign:
         logic = float(document["logic"]["kge"])
         boxes = float(document["counted_kge"]) - logic - small - _memories(config)
     except (KeyError, TypeError, ValueError, ConfigError) as error:
+        reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise InputError(
-            f"{place}: no document of celosia area --json, of a design with every unit: {error!r}"
+            f"{place}: no document of celosia area --json, of a design with every unit: {reason}"
         ) from None
     return MeasuredDesign(config, {**units, _SMALL: small, _BOXES: boxes})

@@ -128,6 +128,9 @@ def test_a_run_is_followed_and_explained(words, count):
     assert f"{words[0]} took" in text
     assert "Waits of the array above 20 cycles: " in text
     assert "wait_" in text.split("Waits of the array")[1]
+    none = right("explain", "run.json", "--waits", 10**9).stdout
+    assert "above 1,000,000,000 cycles: 0 of " in " ".join(none.split())
+    assert "owners" not in none
     Path("short.json").write_text(json.dumps(document | {"profile": None}))
     refused("short.json: no instruction was followed", "explain", "short.json", "--waits", 20)
     assert "instructions" in right("top", "run.json").stdout

@@ -93,12 +93,19 @@ def test_documents_of_the_command_are_read(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{}", '{"config": {"dims": 8}}', '{"config": {"dim": 8}, "units": {}}']
+    ("text", "reason"),
+    [
+        ("", ""),
+        ("[]", ""),
+        ("{}", "'config' is missing"),
+        ('{"config": {"dims": 8}}', "dims"),
+        ('{"config": {"dim": 8}, "units": {}}', "is missing"),
+    ],
 )
-def test_what_is_no_such_document_is_refused(tmp_path, text):
+def test_what_is_no_such_document_is_refused(tmp_path, text, reason):
     path = tmp_path / "area.json"
     path.write_text(text)
-    with pytest.raises(InputError, match=r"area\.json: "):
+    with pytest.raises(InputError, match=rf"area\.json: .*{reason}"):
         read_designs([str(path)])
 
 
