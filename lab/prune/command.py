@@ -1,5 +1,6 @@
 """`celosia prune`: a model with fewer channels and heads, and what that costs and gains."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -9,6 +10,7 @@ import typer
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.lab.prune.costs import Machine, Meter
+from celosia.lab.prune.file_options import FileOptions, file_options
 from celosia.lab.prune.language import Language
 from celosia.lab.prune.part import CRITERIA, Criterion
 from celosia.lab.prune.pruned import Model, Wanted
@@ -27,6 +29,7 @@ from celosia.sim.command.options.groups import Group, grouped
 from celosia.sim.command.options.language import language_errors
 from celosia.sim.run.origin import write_document
 from celosia.sim.support.display import progress_bar, table_console
+from celosia.sim.support.extras import import_extra
 from celosia.sim.support.output import check_destination
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
@@ -61,16 +64,7 @@ def _meter(
     return Meter(machine, rtl)
 
 
-@grouped
-def prune(
-    model: Annotated[
-        str,
-        typer.Argument(
-            metavar="MODEL",
-            help="small, docs or the folder of a language model; minilm; gpt2-small, opt-125m or "
-            "tinyllama, of which only cycles are predicted.",
-        ),
-    ],
+def _asked(
     *,
     ffn: Annotated[
         str | None,
@@ -108,10 +102,44 @@ def prune(
             help="Then train a language model for so many steps (extra training).",
         ),
     ] = 0,
+) -> Sequence[Wanted]:
+    """What is removed, by each criterion; widths are no multiples of anything yet."""
+    names: list[Criterion] = [
+        _criterion(name) for name in dict.fromkeys(criteria or ["activation"])
+    ]
+    if ffn is None and heads is None:
+        raise InputError("prune: nothing to remove: give --ffn, --heads or both")
+    return [
+        Wanted(
+            criterion=name,
+            ffn=None if ffn is None else parse_share("--ffn", ffn, numbers=False),
+            heads=None if heads is None else parse_share("--heads", heads, numbers=True),
+            repair=repair,
+            recovery=recover,
+        )
+        for name in names
+    ]
+
+
+@grouped
+def prune(
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODEL",
+            help="small, docs or the folder of a language model; minilm; MODEL.onnx; gpt2-small, "
+            "opt-125m or tinyllama, of which only cycles are predicted.",
+        ),
+    ],
+    *,
+    asked: Annotated[Sequence[Wanted], Group(_asked)],
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="OUT", help="The folder, or for minilm the plan, to write."
+            "--output",
+            "-o",
+            metavar="OUT",
+            help="The folder to write; for minilm the plan, for an ONNX file another one.",
         ),
     ] = None,
     tokens: Annotated[
@@ -119,43 +147,31 @@ def prune(
         typer.Option("--tokens", min=1, help="Held-out tokens that a language model is scored on."),
     ] = 8192,
     meter: Annotated[Meter, Group(_meter)],
+    file: Annotated[FileOptions, Group(file_options)],
     json: JsonOption = None,
 ) -> None:
     """Remove hidden channels and heads of a model, and show what that costs and gains.
 
     Nothing is trained without --recover. Cycles and bytes are predicted; --rtl measures cycles.
     """
-    names: list[Criterion] = [
-        _criterion(name) for name in dict.fromkeys(criteria or ["activation"])
-    ]
-    if ffn is None and heads is None:
-        raise InputError("prune: nothing to remove: give --ffn, --heads or both")
-    if output is not None and len(names) > 1:
+    if output is not None and len(asked) > 1:
         raise InputError(f"-o {output}: one model is written: give one --criterion")
-    each = [
-        Wanted(
-            criterion=name,
-            ffn=None if ffn is None else parse_share("--ffn", ffn, numbers=False),
-            heads=None if heads is None else parse_share("--heads", heads, numbers=True),
-            dim=meter.machine.config.dim,
-            repair=repair,
-            recovery=recover,
-        )
-        for name in names
-    ]
+    asked = [replace(each, dim=meter.machine.config.dim) for each in asked]
     check_destination(json)
     with language_errors(), progress_bar() as tell:
-        found = _model(model, replace(meter, tell=tell), tokens, tell)
-        for name in names:
-            if name not in found.criteria:
+        found = _model(model, file, replace(meter, tell=tell), tokens, tell)
+        for wanted in asked:
+            if wanted.criterion not in found.criteria:
                 known = ", ".join(found.criteria)
-                raise InputError(f"--criterion {name}: {found.reason}; there are {known}")
+                raise InputError(
+                    f"--criterion {wanted.criterion}: {found.reason}; there are {known}"
+                )
         if output is not None:
             found.check_output(output)
-        if recover:
+        if asked[0].recovery:
             found.check_recovery()
         before = found.as_it_was()
-        lines = [(wanted, found.pruned(wanted)) for wanted in each]
+        lines = [(wanted, found.pruned(wanted)) for wanted in asked]
         if output is not None:
             ((_, line),) = lines
             assert line.save is not None
@@ -178,15 +194,14 @@ def _criterion(name: str) -> Criterion:
     raise InputError(f"--criterion {name}: there are {', '.join(CRITERIA)}")
 
 
-def _model(name: str, meter: Meter, tokens: int, tell: Progress) -> Model:
-    """The model of this name.  Raises `InputError` and `LanguageError`."""
+def _model(name: str, file: FileOptions, meter: Meter, tokens: int, tell: Progress) -> Model:
+    """The model of this name.  Raises `InputError`, `ImportProblem` and `LanguageError`."""
+    if Path(name).suffix == ".onnx":
+        files = import_extra("celosia.lab.prune.files.model", "onnx")
+        return files.FileModel(Path(name), file, meter, tell)
+    file.check_none(name)
     if name in DECODERS:
         return RandomDecoder(name, DECODERS[name], meter)
-    if Path(name).suffix == ".onnx":
-        raise InputError(
-            f"{name}: ONNX files are not pruned; there are small, docs, folders of such models, "
-            f"{_MINILM}, and {', '.join(DECODERS)}"
-        )
     if name != _MINILM:
         return Language(model_folder(name), meter, tokens, tell)
     try:

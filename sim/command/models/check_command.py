@@ -1,7 +1,7 @@
 """`celosia check`: what the compiler makes of a model that another tool has written."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -34,9 +34,6 @@ from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.quantize.units.placement import place
 from celosia.sw.quantize.units.stored import units_of
 from celosia.sw.quantize.weight_types import WeightTypes
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["check"]
 

@@ -141,7 +141,8 @@ def test_what_is_recovered_is_written_and_its_checkpoint_goes(monkeypatch, quick
 
 def test_models_that_are_none_are_refused():
     refused("No such file", "prune", "nowhere", "--ffn", "50%")
-    refused("model.onnx: ONNX files are not pruned", "prune", "model.onnx", "--ffn", "50%")
+    words = ("--ffn", "50%", "--calibrate", "none.npz")
+    refused("model.onnx: No such file", "prune", "model.onnx", *words)
     refused("has sizes and no weights", "prune", "opt-125m", "--ffn", "50%", "-o", "x")
 
 

@@ -1,0 +1,1 @@
+"""ONNX files as what can be pruned."""
