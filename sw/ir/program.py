@@ -146,21 +146,32 @@ class Products:
         """The number of products in the nest."""
         return self.columns * self.pieces * self.k
 
+    def places(self) -> Iterator[tuple[int, int, int, bool]]:
+        """First rows of A, of the weights and of C of the products in order, and which add to C."""
+        for column in range(self.columns):
+            c, w_column = self.c + column * self.c_column, self.w + column * self.w_column
+            for piece in range(self.pieces):
+                a, w = self.a + piece * self.a_piece, w_column + piece * self.w_piece
+                for k in range(self.k):
+                    adds = self.accumulate or piece > 0 or k > 0
+                    yield a + k * self.a_k, w + k * self.w_k, c, adds
+
     def each(self, dim: int) -> Iterator["Products"]:
         """The products of the nest in order, each as a nest of its own."""
-        for column, piece, k in product(range(self.columns), range(self.pieces), range(self.k)):
+        nest = product(range(self.columns), range(self.pieces), range(self.k))
+        for (column, piece, k), (a, w, c, adds) in zip(nest, self.places(), strict=True):
             deepest = piece == self.pieces - 1 and k == self.k - 1
             yield replace(
                 self,
-                a=self.a + piece * self.a_piece + k * self.a_k,
-                w=self.w + column * self.w_column + piece * self.w_piece + k * self.w_k,
-                c=self.c + column * self.c_column,
+                a=a,
+                w=w,
+                c=c,
                 k=1,
                 pieces=1,
                 columns=1,
                 last_depth=self.last_depth if deepest else dim,
                 last_cols=self.last_cols if column == self.columns - 1 else dim,
-                accumulate=self.accumulate or piece > 0 or k > 0,
+                accumulate=adds,
             )
 
     def w_rows(self, depth: int, cols: int, dim: int) -> int:

@@ -81,8 +81,11 @@ class _Backlog:
     def served(self, claims: list[Served]) -> Iterator[Served]:
         """When they are served behind `claims`, which come in order."""
         for start, last, other in claims:
-            yield from self._until(start, 1.0)
-            yield from self._until(last, 1 - other)
+            # Most claims are over before anything waits: no generator is made for them.
+            if self._now < start:
+                yield from self._until(start, 1.0)
+            if self._now < last:
+                yield from self._until(last, 1 - other)
         yield from self._until(inf, 1.0)
 
     def _until(self, until: float, most: float) -> Iterator[Served]:

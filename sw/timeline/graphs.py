@@ -74,14 +74,14 @@ class ProgramFollower:
         match op:
             case Products():
                 more = max(0, commands - _PAIR * op.count)
-                for each in op.each(self._dim):
+                for a, w, c, adds in op.places():
                     begin = self.line.product(
-                        each.a,
-                        each.w,
-                        each.c,
-                        each.rows,
-                        transposed=each.w_transposed,
-                        accumulate=each.accumulate,
+                        a,
+                        w,
+                        c,
+                        op.rows,
+                        transposed=op.w_transposed,
+                        accumulate=adds,
                         commands=_PAIR + more,
                     )
                     more = 0
