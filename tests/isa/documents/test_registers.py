@@ -19,23 +19,27 @@ def test_every_number_is_defined_once():
     assert len(DEFINED) == c_header().count("#define CELOSIA_") - 1  # The guard has no number.
 
 
-@pytest.mark.parametrize("register", REGISTERS.values(), ids=REGISTERS)
-def test_a_register_has_its_offset_its_fields_and_what_reset_leaves(register):
-    assert number(register.name) == register.offset
-    known = register.reset is not None and register.access is not Access.WO
-    assert (f"{register.name}_RESET" in DEFINED) == known
-    if known:
-        assert number(f"{register.name}_RESET") == register.reset
+def test_a_register_has_its_offset_its_fields_and_what_reset_leaves():
+    for register in REGISTERS.values():
+        assert number(register.name) == register.offset
+        known = register.reset is not None and register.access is not Access.WO
+        assert (f"{register.name}_RESET" in DEFINED) == known, register.name
+        if known:
+            assert number(f"{register.name}_RESET") == register.reset, register.name
+        _check_fields(register)
+
+
+def _check_fields(register):
     taken = 0
     for field in register.fields:
         name = f"{register.name}_{field.name.upper()}"
         mask, shift = number(f"{name}_MASK"), number(f"{name}_SHIFT")
         # So many ones, from that bit on, of which no other field has one.
-        assert mask == sum(1 << bit for bit in range(field.low, field.low + field.bits))
-        assert shift == field.low
-        assert not mask & taken
+        assert mask == sum(1 << bit for bit in range(field.low, field.low + field.bits)), name
+        assert shift == field.low, name
+        assert not mask & taken, name
         taken |= mask
-    assert taken < 1 << 32
+    assert taken < 1 << 32, register.name
 
 
 def test_causes_have_the_values_that_hardware_reports():

@@ -1,6 +1,7 @@
 """The register map is consistent, and tells a driver the whole configuration."""
 
 from dataclasses import fields
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -22,8 +23,6 @@ from celosia.isa.registers.map import (
     configuration_words,
 )
 
-every_register = pytest.mark.parametrize("register", REGISTERS.values(), ids=REGISTERS)
-
 EXTREMES = (
     *PRESETS.values(),
     AcceleratorConfig(dim=64, scratchpad_kib=16384, accumulator_kib=16384, parameter_rows=4096),
@@ -37,32 +36,35 @@ def test_offsets_rise():
     assert offsets[-1] + REGISTER_BITS // 8 <= WINDOW_BYTES
 
 
-@every_register
-def test_reset_values_lie_in_the_fields(register):
-    if register.reset is not None:
-        assert 0 <= register.reset < 1 << REGISTER_BITS
-        if register.fields:
-            assert register.pack(register.unpack(register.reset)) == register.reset
+def test_reset_values_lie_in_the_fields():
+    for name, register in REGISTERS.items():
+        if register.reset is not None:
+            assert 0 <= register.reset < 1 << REGISTER_BITS, name
+            if register.fields:
+                assert register.pack(register.unpack(register.reset)) == register.reset, name
 
 
-@every_register
-@given(data=st.data())
-def test_unpacking_inverts_packing(register, data):
-    values = {field.name: data.draw(st.integers(0, field.limit - 1)) for field in register.fields}
-    assert register.unpack(register.pack(values)) == values
+@given(seed=st.integers(0, 1 << 32))
+def test_unpacking_inverts_packing(seed):
+    random = Random(seed)
+    for name, register in REGISTERS.items():
+        extremes = {field.name: field.limit - 1 for field in register.fields}
+        drawn = {each: random.randint(0, most) for each, most in extremes.items()}
+        for values in (drawn, extremes, dict.fromkeys(extremes, 0)):
+            assert register.unpack(register.pack(values)) == values, name
 
 
-@every_register
-def test_only_registers_that_can_be_written_are_written_while_busy(register):
-    assert not register.while_busy or register.access is not Access.RO
+def test_only_registers_that_can_be_written_are_written_while_busy():
+    for name, register in REGISTERS.items():
+        assert not register.while_busy or register.access is not Access.RO, name
 
 
-@every_register
-def test_registers_and_their_fields_say_what_they_are(register):
+def test_registers_and_their_fields_say_what_they_are():
     """In sentences."""
-    for text in (register.doc, *(field.doc for field in register.fields)):
-        assert text.endswith(".")
-        assert text[0] == "`" or text[0].isupper() or text[0].isdigit(), text
+    for name, register in REGISTERS.items():
+        for text in (register.doc, *(field.doc for field in register.fields)):
+            assert text.endswith("."), name
+            assert text[0] == "`" or text[0].isupper() or text[0].isdigit(), (name, text)
 
 
 def test_a_high_half_says_whose_it_is():
