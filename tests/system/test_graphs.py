@@ -80,7 +80,8 @@ def test_differences_that_saturate_or_not():
         check_device(difference_case(5, 8, 2, scale=-0.01, residual_scale=0.03), device)
 
 
-@pytest.mark.parametrize("preset", ["gemmini4", pytest.param("small", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("preset", ["gemmini4", "small"])
 def test_products_without_a_unit(preset):
     opened = open_device("verilator", PRESETS[preset], TIMINGS["stalls"], MEMORY_BYTES)
     with closing(opened) as device:

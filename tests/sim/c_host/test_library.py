@@ -228,6 +228,7 @@ def test_the_library_exports_what_the_header_declares():
     assert not hasattr(library, "_ZN7celosia14format_commandB5cxx11ERKNS_7CommandE")
 
 
+@pytest.mark.slow
 def test_a_program_of_gemmini_runs_with_its_headers(tmp_path):
     host = c_host("gemmini4")
     source = Path(__file__).parent / "os_product.c"

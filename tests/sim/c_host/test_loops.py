@@ -16,7 +16,8 @@ from tests.support.convolutions import random_convolution
 CONFIG = resolve_config("tiny")
 DIM = CONFIG.dim
 # The second one has LOOP_WS in the RTL.
-PRESETS = "tiny", "gemmini4"
+PRESETS = "tiny", pytest.param("gemmini4", marks=pytest.mark.slow)
+"""Whose host expands loops, and whose RTL does: `test_expansion.py` has the expansions of both."""
 LIBRARY = {instruction.name: instruction for instruction in LIBRARY_INSTRUCTIONS}
 
 
@@ -183,6 +184,7 @@ def operands(convolution, seed):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("activation", [2, 4])
 def test_rows_are_normalized_over_all_their_tiles(activation):
     """LayerNorm and softmax; more columns than one MVOUT moves."""
@@ -223,6 +225,7 @@ def test_rows_are_normalized_over_all_their_tiles(activation):
     assert (got == wanted).all()
 
 
+@pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize(
     "bad",
     [
@@ -232,9 +235,9 @@ def test_rows_are_normalized_over_all_their_tiles(activation):
     ],
     ids=["pads", "address", "scratchpad"],
 )
-def test_an_error_names_the_command_that_a_loop_stands_for(bad):
+def test_an_error_names_the_command_that_a_loop_stands_for(bad, preset):
     """Also where the RTL has made it."""
     memory, commands, _, _ = product(3)
     other = [bad if command.funct == bad.funct else command for command in commands]
     with pytest.raises(AssertionError, match="  command "):
-        c_host("gemmini4").play(commands + other, bytes(memory.bytes))
+        c_host(preset).play(commands + other, bytes(memory.bytes))

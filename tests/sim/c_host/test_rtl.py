@@ -61,7 +61,7 @@ def test_random_programs():
         assert c_host().play(commands, memory) == expected(commands, memory)
 
 
-@pytest.mark.parametrize("preset", ["tiny", "gemmini4"])
+@pytest.mark.parametrize("preset", ["tiny", pytest.param("gemmini4", marks=pytest.mark.slow)])
 def test_random_loops(preset):
     for seed in range(12):
         program = random_program(seed, preset=preset, length=60, loop_percent=40)
@@ -70,6 +70,7 @@ def test_random_loops(preset):
         assert c_host(preset).play(commands, memory) == wanted
 
 
+@pytest.mark.slow  # `tests/system/test_differential.py` has one on Amaranth's simulator.
 def test_random_programs_of_all_that_gemmini_does():
     for seed in range(40):
         program = random_program(seed, preset="gemmini4", length=80)
@@ -78,6 +79,7 @@ def test_random_programs_of_all_that_gemmini_does():
         assert c_host("gemmini4").play(commands, memory) == wanted
 
 
+@pytest.mark.slow
 def test_repeated_pixels_stay_in_their_half():
     half = resolve_config("gemmini4").scratchpad_rows // 2
     commands = [
@@ -94,6 +96,7 @@ def test_repeated_pixels_stay_in_their_half():
     assert c_host("gemmini4").play(commands, memory) == wanted
 
 
+@pytest.mark.slow
 def test_results_in_the_place_of_operands():
     """Output-stationary products, whose C is their own A, B or D, and an operand of the next."""
     for seed in range(6):

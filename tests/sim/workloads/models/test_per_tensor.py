@@ -68,7 +68,9 @@ def test_a_softmax_is_refused_by_name(tmp_path, command):
     )
 
 
-@pytest.mark.parametrize("simulator", ["functional", "verilator"])
+@pytest.mark.parametrize(
+    "simulator", ["functional", pytest.param("verilator", marks=pytest.mark.slow)]
+)
 def test_a_file_of_products_runs_without_a_unit(tmp_path, simulator):
     save_perceptron(tmp_path / "m.onnx")
     words = ("run", "m.onnx", *WITHOUT, "--sim", simulator)
