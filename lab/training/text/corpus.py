@@ -46,6 +46,9 @@ SHINGLE_WORDS: Final = 5
 _MOST_SHARED: Final = 0.3
 """The greatest share of shingles that a document may have in common with what is kept already."""
 
+_DESCRIBED: Final = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+"""What may have a docstring."""
+_WITH_STATEMENTS: Final = (ast.stmt, ast.excepthandler, ast.match_case)
 _FEWEST_LETTERS: Final = 20
 """A shorter docstring says next to nothing."""
 
@@ -132,14 +135,21 @@ def _docstrings(path: Path) -> Iterator[str]:
     source = path.read_bytes()
     if _OWN_LICENCE.search(source):
         return
-    nodes = [
-        node
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-    ]
+    nodes = [node for node in _statements(ast.parse(source)) if isinstance(node, _DESCRIBED)]
     for node in sorted(nodes, key=lambda node: getattr(node, "lineno", 0)):
         if text := ast.get_docstring(node):
             yield text
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and the statements in it; no expression, which most nodes are, has any."""
+    yield node
+    for name in node._fields:
+        parts = getattr(node, name)
+        if isinstance(parts, list):
+            for part in parts:
+                if isinstance(part, _WITH_STATEMENTS):
+                    yield from _statements(part)
 
 
 def _built_in_docstrings(owner: object, nested: bool = False) -> Iterator[str]:
