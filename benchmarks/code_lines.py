@@ -101,7 +101,9 @@ def _loaded_by_compiling() -> list[str]:
     cases = import_module("celosia.sw.models.cases")
     problems = import_module("celosia.sw.planning.problems")
     shapes = import_module("celosia.sw.reference.encoder")
-    model = cases.random_quantized_encoder(shapes.BERT_BASE.with_layers(2), 0)
+    model = cases.random_quantized_encoder(
+        shapes.EncoderShape(layers=2, width=64, heads=2, hidden=256), 0
+    )
     graphs = [
         problems.graph_of("matmul", problems.Problem(m=64, n=64, k=64, bias=True, scale=0.01)),
         cases.encoder_layer_case(model, [16], 0).graph,
