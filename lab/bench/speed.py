@@ -11,13 +11,14 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
+from celosia.isa.config import AcceleratorConfig
 from celosia.isa.documents.record import Hidden, Key, Named, Rule
 from celosia.isa.encoding import Command, pack_ring
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
@@ -25,7 +26,8 @@ from celosia.isa.presets import PRESETS
 from celosia.lab.bench import replay
 from celosia.lab.bench.line import BenchCase
 from celosia.sim.devices.verilated import VerilatorDevice
-from celosia.sim.run.outcome import Runner
+from celosia.sim.run.opening import Opener, build_faster
+from celosia.sim.run.outcome import Outcome
 from celosia.sim.run.workload.run import run_workload
 from celosia.sim.support.cache import cached, digest
 from celosia.sim.support.checkout import checkout_root
@@ -35,6 +37,7 @@ from celosia.sim.support.progress import Progress
 from celosia.sim.verilator.build import model_library
 from celosia.sim.verilator.doctor import absence
 from celosia.sim.verilator.harness.settings import bench_config
+from celosia.sim.verilator.profiled import profiled
 from celosia.sim.verilator.toolchain import Compiler, find_compiler, run_tools
 from celosia.sim.workloads.details import EncoderLayer, Matmul
 from celosia.sim.workloads.product_workloads import device_bytes, matmul
@@ -44,6 +47,7 @@ from celosia.sw.driver.runtime import compile_product
 __all__ = [
     "CASES",
     "PAIRS",
+    "PROFILED_BOUNDS",
     "Pair",
     "Speed",
     "SpeedLine",
@@ -84,6 +88,10 @@ CASES: Final = (
     ),
 )
 """What is simulated, with the least share of the loop's speed."""
+PROFILED_BOUNDS: Final = (0.25, 0.22)
+"""The least shares of simulators that are compiled with a profile."""
+
+_Build = Literal["plain", "profiled"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +99,8 @@ class SpeedLine:
     """How fast a workload was."""
 
     case: Hidden[BenchCase]
+    build: _Build
+    """How the simulator was compiled: `profiled`: again, with a profile of a run."""
     pairs: Annotated[tuple[Pair, ...], Rule(minItems=1)]
     """Measurements, both in turns."""
     results_right: Hidden[bool]
@@ -132,10 +142,13 @@ class Speed:
     """The lines of the benchmark of speed, and what they were measured with."""
 
     lines: Annotated[tuple[SpeedLine, ...], Named("workloads"), Rule(minItems=1)]
-    """A product, and a layer of an encoder."""
+    """A product, and a layer of an encoder, each on both builds of the simulator."""
     instructions_per_cycle: Annotated[float | None, Rule(minimum=0)] = None
     """Machine instructions of the model and its memory for each simulated cycle; null: valgrind is
     not there."""
+    profiled_instructions_per_cycle: Annotated[float | None, Rule(minimum=0)] = None
+    """Machine instructions of the model that was compiled with a profile; null: it is not there, or
+    valgrind is not."""
     compiler: str = ""
     """What built both."""
 
@@ -147,38 +160,91 @@ class Speed:
 
 def measure_speed(
     tell: Progress,
-    runner: Runner = run_workload,
+    runner: Callable[..., Outcome] = run_workload,
     cases: Sequence[BenchCase] = CASES,
     pairs: int = PAIRS,
 ) -> Speed:
-    """Measure preset `base` in Verilator on `cases`.
+    """Measure preset `base` in Verilator on `cases`, without and with a profile.
 
     Raises `EnvironmentProblem` where a compiler or Verilator is missing, `InputError` outside of a
     checkout.
     """
     compiler = find_compiler()
     loop = array_loop(compiler)
-    library = model_library(PRESETS["base"], progress=tell)
+    libraries = _libraries(tell)
     steps = Steps(tell, len(cases) * pairs)
-    lines = tuple(_measure(case, loop, runner, steps, pairs) for case in cases)
+    lines = [
+        line
+        for case, bound in zip(cases, PROFILED_BOUNDS, strict=True)
+        for line in _measure(
+            {"plain": case, "profiled": replace(case, bound=bound)},
+            _Tools(loop, libraries, runner),
+            steps,
+            pairs,
+        )
+    ]
     tell("counting instructions", None)
     return Speed(
-        lines=lines,
-        instructions_per_cycle=instructions_per_cycle(library),
+        lines=tuple(lines),
+        instructions_per_cycle=instructions_per_cycle(libraries["plain"]),
+        profiled_instructions_per_cycle=(
+            instructions_per_cycle(libraries["profiled"]) if "profiled" in libraries else None
+        ),
         compiler=compiler.identity.partition("\n")[2].partition("\n")[0],
     )
 
 
-def _measure(case: BenchCase, loop: Path, runner: Runner, steps: Steps, pairs: int) -> SpeedLine:
-    measured: list[Pair] = []
-    right = True
+@dataclass(frozen=True)
+class _Tools:
+    """What measures."""
+
+    loop: Path
+    libraries: Mapping[_Build, Path]
+    runner: Callable[..., Outcome]
+
+
+def _libraries(tell: Progress) -> dict[_Build, Path]:
+    """The simulators of `base`: the second one only where the compiler is GCC."""
+    plain = model_library(PRESETS["base"], progress=tell)
+    build_faster(PRESETS["base"], tell)
+    again = profiled(plain)
+    return {"plain": plain} if again is None else {"plain": plain, "profiled": again}
+
+
+def _measure(
+    cases: Mapping[_Build, BenchCase], tools: _Tools, steps: Steps, pairs: int
+) -> list[SpeedLine]:
+    """Lines of the same workload, measured in turns."""
+    measured: dict[_Build, list[Pair]] = {build: [] for build in tools.libraries}
+    right = dict.fromkeys(tools.libraries, True)
     for number in range(pairs):
-        steps.begin(f"{case.name}, pair {number + 1} of {pairs}")
-        speed = loop_speed(loop)
-        report = runner(case.options(), steps).report
-        measured.append(Pair(speed, report.total.sim_cycles_per_second or 0.0))
-        right = right and report.right
-    return SpeedLine(case=case, pairs=tuple(measured), results_right=right)
+        steps.begin(f"{cases['plain'].name}, pair {number + 1} of {pairs}")
+        speed = loop_speed(tools.loop)
+        for build, library in tools.libraries.items():
+            report = tools.runner(cases[build].options(), steps, _opener(library)).report
+            measured[build].append(Pair(speed, report.total.sim_cycles_per_second or 0.0))
+            right[build] = right[build] and report.right
+    return [
+        SpeedLine(case=cases[build], build=build, pairs=tuple(found), results_right=right[build])
+        for build, found in measured.items()
+    ]
+
+
+def _opener(library: Path) -> Opener:
+    """Opens the simulator `library`."""
+
+    def device(
+        name: str,
+        config: AcceleratorConfig,
+        timing: MemoryTiming,
+        memory_bytes: int,
+        *,
+        progress: Progress,
+    ) -> Device:
+        assert name == VerilatorDevice.name
+        return VerilatorDevice(config, timing, memory_bytes, progress, library)
+
+    return device
 
 
 def array_loop(compiler: Compiler) -> Path:

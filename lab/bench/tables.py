@@ -116,15 +116,17 @@ def speed_table(speed: Speed) -> Table:
     for line in speed.lines:
         for number, pair in enumerate(line.pairs, 1):
             speeds = (f"{pair.model:,.0f}", f"{pair.loop:,.0f}")
-            name = escape(line.case.name) if number == 1 else ""
+            name = escape(f"{line.case.name}, {line.build}") if number == 1 else ""
             table.add_row(name, str(number), *speeds, f"{pair.share:.3f}", "")
         share = judged(line.right, f"{line.share:.3f}") + (
             "" if line.results_right else " wrong result"
         )
         table.add_row("", "median", "", "", share, f"{line.case.bound:.3f}")
         table.add_section()
-    count = speed.instructions_per_cycle
+    count, again = speed.instructions_per_cycle, speed.profiled_instructions_per_cycle
     counted = "valgrind is not there" if count is None else f"{count:,.0f}"
+    if again is not None:
+        counted += f", with a profile {again:,.0f}"
     table.caption = f"instructions per simulated cycle: {counted}; {escape(speed.compiler)}, -O1"
     table.caption_justify = "left"
     return table

@@ -11,6 +11,7 @@ from celosia.sim.verilator.build import model_library
 from celosia.sim.verilator.build_options import BuildOptions
 from celosia.sim.verilator.harness.binding import BenchConfig, Goal, bind
 from celosia.sim.verilator.harness.settings import bench_config
+from celosia.sim.verilator.profiled import profiled
 
 __all__ = ["VerilatorDevice"]
 
@@ -35,7 +36,7 @@ class VerilatorDevice(RtlDevice):
         library: Path | None = None,
     ):
         bench = bench_config(config, timing, memory_bytes)
-        model = bind(library or model_library(config, BuildOptions(), progress))
+        model = bind(library or _usual(config, progress))
         model.celosia_create.argtypes = [POINTER(BenchConfig), c_uint32]
         handle = model.celosia_create(byref(bench), timing.seed & 0xFFFF_FFFF)
         super().__init__(Setup(config, timing, memory_bytes, progress), model, handle)
@@ -49,3 +50,9 @@ class VerilatorDevice(RtlDevice):
 
     def _reset(self) -> None:
         self._library.celosia_reset(self._open())
+
+
+def _usual(config: AcceleratorConfig, progress: Progress) -> Path:
+    """The simulator of `config`: the one with a profile if the cache has it."""
+    plain = model_library(config, BuildOptions(), progress)
+    return profiled(plain) or plain

@@ -62,8 +62,8 @@ def announce_products(
     problems: Sequence[MatMul],
     config: AcceleratorConfig,
     timing: MemoryTiming,
-) -> None:
-    """Say how long `problems` take, one after the other, if that is long."""
+) -> int:
+    """Say how long `problems` take, one after the other, if that is long; the cycles of all."""
     cycles = tiles = 0
     for problem in problems:
         try:
@@ -76,3 +76,4 @@ def announce_products(
         tiles += prediction.array_cycles // max(*stage.rows, config.dim)
     if text := estimate_text(simulator, cycles, tiles):
         say(text)
+    return cycles

@@ -11,7 +11,7 @@ from celosia.sim.profile.whatif import Change, Hardware
 from celosia.sim.run.checks import checked_graph, compare_graph, expected_of
 from celosia.sim.run.estimate import compiling_text, estimate_text
 from celosia.sim.run.measure_graph import GraphMeasurement, measure_graph
-from celosia.sim.run.opening import Opener, open_for
+from celosia.sim.run.opening import Opener, open_for, prepare_run
 from celosia.sim.run.options.options import RunOptions
 from celosia.sim.run.outcome import Outcome, setting_of
 from celosia.sim.run.programs.known_program import KnownProgram
@@ -54,7 +54,7 @@ def run_graph(
     """
     (plan,) = options.plans(job)
     compiled = compile_one(job.case.graph, plan, options, tell)
-    announce(options, [compiled], tell)
+    announce(options, [compiled], tell, opener)
     for note in job.notes:
         options.told.announce(note)
     return run_compiled(job, compiled, options, tell, opener, start)
@@ -112,15 +112,25 @@ def compile_one(
     return compile_for(graph, target.config, target.timing, Decide(plan), options.encode)
 
 
-def announce(options: RunOptions, programs: Sequence[CompiledGraph], tell: Progress) -> None:
-    """Say how long programs take; what no run could make long is not followed for that."""
+def announce(
+    options: RunOptions,
+    programs: Sequence[CompiledGraph],
+    tell: Progress,
+    opener: Opener,
+) -> None:
+    """Say how long programs take; what no run could make long is not followed for that.
+
+    The simulator that `opener` would open is made faster for programs that are long.
+    """
     tell("predicting how long it takes", None)
     simulator, timing = options.target.simulator, options.target.timing
+    cycles = 0
     limit = sum(graph_limit(each.graph, each.config, timing).cycles for each in programs)
     if estimate_text(simulator, 2 * limit):
         cycles = sum(each.expected(timing).cycles for each in programs)
         if text := estimate_text(simulator, cycles):
             options.told.announce(text)
+    prepare_run(options.target, opener, cycles, tell)
 
 
 def changes_of(

@@ -6,7 +6,7 @@ from contextlib import closing
 from celosia.sim.run.checks import checked_product
 from celosia.sim.run.estimate import announce_products
 from celosia.sim.run.measure import measure_product
-from celosia.sim.run.opening import Opener, open_for
+from celosia.sim.run.opening import Opener, open_for, prepare_run
 from celosia.sim.run.options.options import RunOptions
 from celosia.sim.run.outcome import Outcome, setting_of
 from celosia.sim.run.report import Measurement, Report
@@ -30,7 +30,9 @@ def run_products(
     config = target.config
     problems = [operator.operands.problem for operator in operators]
     plans = options.plans(job)
-    announce_products(options.told.announce, target.simulator, problems, config, target.timing)
+    say = options.told.announce
+    cycles = announce_products(say, target.simulator, problems, config, target.timing)
+    prepare_run(target, opener, cycles, tell)
     steps = Steps(tell, len(operators))
     measure = measure_product if options.watching.check == "none" else checked_product
     measured: list[Measurement] = []

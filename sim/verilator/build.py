@@ -5,7 +5,7 @@ the hash of what it is made from.  The model of a configuration is found by the 
 *sources* first, because writing Verilog takes seconds; then by the hash of the Verilog.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from importlib import import_module, metadata
@@ -15,6 +15,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.sim.support.cache import cached, digest, sound
 from celosia.sim.support.progress import Progress, silent
 from celosia.sim.verilator.build_options import USUAL, BuildOptions
+from celosia.sim.verilator.kept import kept_name, pack
 from celosia.sim.verilator.toolchain import (
     Compiler,
     Verilator,
@@ -30,6 +31,7 @@ __all__ = [
     "RUNTIME",
     "bench_library",
     "build_model",
+    "compile_model",
     "includes",
     "is_built",
     "model_key",
@@ -134,13 +136,16 @@ def build_model(
     progress: Progress = silent,
 ) -> Path:
     """The shared library that simulates `verilog`, which has the ports of `config`."""
-    compiler, verilator = find_compiler(), find_verilator()
 
     def make(work: Path) -> Path:
         translate(verilog, config, options, work, progress)
         progress("compiling the C++", None)
-        return _compile_model(work, compiler, verilator, options)
+        library = compile_model(work, options)
+        if options == USUAL and compiler.is_gcc:
+            cached(kept_name(key), lambda _: pack(work))
+        return library
 
+    compiler = find_compiler()
     key = digest([*_identities(options), verilog, _ports(config, verilog)])
     return cached(f"models/{key}.so", make)
 
@@ -185,26 +190,34 @@ def _flags(compiler: Compiler) -> tuple[str, ...]:
     return (*_COMPILE, *_GCC) if compiler.is_gcc else _COMPILE
 
 
-def _compile_model(
-    work: Path, compiler: Compiler, verilator: Verilator, options: BuildOptions
+def compile_model(
+    work: Path,
+    options: BuildOptions = USUAL,
+    often: Sequence[str] = (),
+    link: Sequence[str] = (),
 ) -> Path:
-    often, rare = model_parts(work)
+    """The library out of what `translate` has left in `work`.
+
+    `often` are further arguments of the compiler, for what runs in each cycle, and `link` of the
+    linker.  What runs once is compiled once: ``rare.o`` stays in `work`.
+    """
+    compiler, verilator = find_compiler(), find_verilator()
+    parts, rare = model_parts(work)
     signs = ["-include", "fast_signs.h"] if options.fast_signs else []
     usual = [*compiler.command, *_flags(compiler), *includes(verilator)]
-    command = [*usual, *options.compile]
+    command = [*usual, *options.compile, *signs]
     runtime = _runtime_name(compiler, verilator, options)
+    jobs = [[*command, *often, *unit(work, "often", [*parts, HARNESS])]]
     # What runs once, to set up a model, is most of the code: it is not worth optimizing.
-    jobs = [
-        [*command, *signs, *unit(work, "often", [*often, HARNESS])],
-        [*command, *signs, "-O0", *unit(work, "rare", rare)],
-    ]
+    if not (work / "rare.o").exists():
+        jobs.append([*command, "-O0", *unit(work, "rare", rare)])
     if not sound(runtime):
         jobs.append([*usual, *options.compile_runtime, *unit(work, "runtime", [RUNTIME])])
     run_tools(jobs, work)
     objects = ["often.o", "rare.o", str(cached(runtime, lambda _: work / "runtime.o"))]
     library = work / "model.so"
-    link = [*compiler.command, "-shared", "-pthread", *objects, *options.link, "-o", str(library)]
-    run_tools([link], work)
+    words = [*compiler.command, "-shared", "-pthread", *objects, *options.link, *link]
+    run_tools([[*words, "-o", str(library)]], work)
     return library
 
 

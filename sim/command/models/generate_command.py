@@ -26,6 +26,8 @@ from celosia.sim.command.options.language import ModelOption, language_errors
 from celosia.sim.command.options.report import CheckChoice, CheckOption
 from celosia.sim.command.options.weights import WeightsChoice, WeightsOption, weight_types
 from celosia.sim.devices.devices import open_device
+from celosia.sim.run.opening import prepare_run
+from celosia.sim.run.options.options import Target
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.output import check_destination
 from celosia.sim.support.problems import InputError
@@ -170,6 +172,10 @@ def generate_text(
                 weights=weight_types(weights),
             )
             size = session_bytes(quantized, found.context, slots)
+            # A step reads nearly all that is in memory once: weights are most of it.
+            cycles = tokens * size // rate
+            target = Target(simulator=simulator, preset=preset, timing=timing)
+            prepare_run(target, open_device, cycles, tell)
             device = open_device(simulator, config, timing, size, tell)
         with closing(device):
             checked = CheckedSteps(device, quantized, found.context, check, slots)

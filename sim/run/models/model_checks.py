@@ -36,7 +36,7 @@ def run_model_job(
     Raises what `run_workload` raises.
     """
     runner = ModelRunner(job.prepared, options, tell, opener)
-    announce(options, runner.compile(job), tell)
+    announce(options, runner.compile(job), tell, opener)
     outcome = checked_run(runner, job.inputs, options.watching.check, job.notes)[1]
     predicted = outcome.report.total.predicted_cycles
     changes = changes_of(options, job.graphs, predicted, tell)

@@ -15,6 +15,7 @@ from celosia.lab.bench import replay, speed
 from celosia.lab.bench.benches import BENCHES
 from celosia.lab.bench.speed import (
     CASES,
+    PROFILED_BOUNDS,
     Pair,
     Speed,
     SpeedLine,
@@ -39,7 +40,7 @@ from tests.support.stub_top import StubTop, copy
 
 def line(*shares, right=True):
     pairs = tuple(Pair(1e6, 1e6 * share) for share in shares)
-    return SpeedLine(case=CASES[0], pairs=pairs, results_right=right)
+    return SpeedLine(case=CASES[0], build="plain", pairs=pairs, results_right=right)
 
 
 def made_up(*shares, right=True, count=None):
@@ -71,11 +72,12 @@ def test_a_document_follows_the_schema(count):
     assert document["products"] is None
 
 
-def test_loop_and_model_run_in_turns(monkeypatch):
+def measured(monkeypatch, again):
+    """The measurement of simulators that are pretended, and what was run; `again`: the second."""
     order = []
     report = SimpleNamespace(right=True, total=SimpleNamespace(sim_cycles_per_second=5.0))
 
-    def run(options, tell) -> Any:
+    def run(options, tell, opener) -> Any:
         order.append(options.workload)
         return SimpleNamespace(report=report)
 
@@ -83,13 +85,36 @@ def test_loop_and_model_run_in_turns(monkeypatch):
         order.append("loop")
         return 20.0
 
+    counts = {Path("model.so"): 7.0, Path("again.so"): 6.0}
     monkeypatch.setattr(speed, "loop_speed", loop)
     monkeypatch.setattr(speed, "model_library", lambda config, progress: Path("model.so"))
-    monkeypatch.setattr(speed, "instructions_per_cycle", lambda library: 7.0)
-    found = measure_speed(silent, run, pairs=2)
-    assert order == ["loop", "matmul"] * 2 + ["loop", "encoder-layer"] * 2
-    assert [each.share for each in found.lines] == [0.25, 0.25]
+    monkeypatch.setattr(speed, "build_faster", lambda config, tell: None)
+    monkeypatch.setattr(speed, "profiled", lambda plain: again)
+    monkeypatch.setattr(speed, "instructions_per_cycle", counts.__getitem__)
+    return measure_speed(silent, run, pairs=2), order
+
+
+def test_loop_and_both_models_run_in_turns(monkeypatch):
+    found, order = measured(monkeypatch, Path("again.so"))
+    once = ["loop", "matmul", "matmul"], ["loop", "encoder-layer", "encoder-layer"]
+    assert order == once[0] * 2 + once[1] * 2
+    assert [each.build for each in found.lines] == ["plain", "profiled"] * 2
+    assert [each.share for each in found.lines] == [0.25] * 4
+    assert [each.bound for each in found.lines] == [
+        CASES[0].bound,
+        PROFILED_BOUNDS[0],
+        CASES[1].bound,
+        PROFILED_BOUNDS[1],
+    ]
     assert found.instructions_per_cycle == 7.0
+    assert found.profiled_instructions_per_cycle == 6.0
+
+
+def test_without_a_profile_one_model_is_measured(monkeypatch):
+    found, order = measured(monkeypatch, None)
+    assert order == ["loop", "matmul"] * 2 + ["loop", "encoder-layer"] * 2
+    assert [each.build for each in found.lines] == ["plain"] * 2
+    assert found.profiled_instructions_per_cycle is None
 
 
 def test_a_share_below_its_bound_is_red():

@@ -39,6 +39,14 @@ def test_a_long_product_is_announced_with_its_cycles():
     assert f"{RATE:,} per second" in text
 
 
+def test_the_cycles_of_all_products_come_back():
+    problems = [MatMul(m=64, n=64, k=64, scale=0.01)] * 2
+    cycles = announce_products(
+        lambda _: None, "verilator", problems, PRESETS["base"], MemoryTiming()
+    )
+    assert 2 * 1024 < cycles < 3 * 1024
+
+
 def test_a_short_one_is_not():
     assert told(m=512, n=768, k=768) == []
     assert estimate_text("verilator", (LONG - 1) * RATE) is None

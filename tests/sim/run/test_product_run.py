@@ -103,7 +103,7 @@ def test_how_long_it_takes_is_said_before_anything_is_opened(monkeypatch):
     monkeypatch.setattr(
         product_run,
         "announce_products",
-        lambda say, sim, problems, *_: say(f"{sim} {len(problems)}"),
+        lambda say, sim, problems, *_: say(f"{sim} {len(problems)}") or 0,
     )
     options = RunOptions(workload="m", target=TARGET, told=Told(announce=said.append))
 
