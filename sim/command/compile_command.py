@@ -40,7 +40,7 @@ def compile_workload(
     ] = STANDARD_OUTPUT,
     draw: Annotated[
         str | None,
-        typer.Option(metavar="FILE.svg", help="Draw graphs, plans and local memories."),
+        typer.Option(metavar="FILE.svg", help="Draw graphs, plans, memories."),
     ] = None,
     compiling: Annotated[Compiling, Group(compiling)],
     target: Annotated[Target, Group(planned_target)],

@@ -12,6 +12,7 @@ from celosia.sw.planning.forms.groups import on_chip
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.forms.stages import LinearStage, SumsDrain
 from celosia.sw.scheduling.memory.memory_plan import MemoryPlan
+from celosia.sw.scheduling.memory.picture import memory_drawing
 from celosia.sw.timeline.graphs import GraphCycles, ProgramFollower
 
 __all__ = ["CompiledGraph"]
@@ -45,8 +46,10 @@ class CompiledGraph:
 
     @property
     def drawing(self) -> Drawing:
-        """The pictures of graph and plan, below each other."""
-        return beneath([self.graph.drawing, self.plan.drawing])
+        """The pictures of graph, plan and main memory, below each other."""
+        gone = () if self.memory is None else self.memory.gone
+        memory = memory_drawing(self.graph, self.addresses, self.end, gone)
+        return beneath([self.graph.drawing, self.plan.drawing, memory])
 
     def _repr_html_(self) -> str:
         """The drawing, for notebooks."""

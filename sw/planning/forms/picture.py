@@ -10,6 +10,8 @@ __all__ = ["plan_drawing"]
 _WIDTH: Final = 560
 """Width of a whole memory, in pixels."""
 _MARGIN: Final = 8
+_EDGED: Final = 4
+"""Pixels of a span that an edge leaves something of."""
 _OPERATORS: Final = 4
 """Operators of a stage that its line names."""
 _COLORS: Final = {
@@ -72,7 +74,9 @@ def _memory(drawing: Drawing, rings: Mapping[str, Ring], space: str, total: int,
         for first, rows in ring.spans:
             title = f"{name}: rows {first:,} to {first + rows - 1:,}"
             left, width = label + first / total * _WIDTH, max(1.0, rows / total * _WIDTH)
-            drawing.box(left, y + 2, width, LINE - 2, fill=_COLORS[space], title=title)
+            color = _COLORS[space]
+            edge = "#ffffff" if width >= _EDGED else color
+            drawing.box(left, y + 2, width, LINE - 2, fill=color, edge=edge, title=title)
         said = ", ".join(f"{first:,}..{first + rows - 1:,}" for first, rows in ring.spans)
         drawing.text(label + _WIDTH + _MARGIN, y + LINE - 2, said)
         y += LINE + 2

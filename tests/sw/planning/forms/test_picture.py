@@ -37,8 +37,9 @@ def test_every_stage_is_named(compiled):
         assert any(text.startswith(f"{number}. {stage.kind}: {stage.ops[0]}") for text in texts)
 
 
-def test_a_compiled_graph_shows_graph_and_plan(compiled):
+def test_a_compiled_graph_shows_graph_plan_and_memory(compiled):
     page = compiled._repr_html_()
     assert page.count("<svg") == 1
     assert f"graph {compiled.graph.name}" in page
     assert f"plan of {compiled.graph.name}" in page
+    assert f"main memory of {compiled.graph.name}" in page
