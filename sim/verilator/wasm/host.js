@@ -56,7 +56,10 @@ class Accelerator {
     return found;
   }
 
-  pair([low, high]) { return this.access(low) + this.access(high) * 2 ** 32; }
+  // Two registers as one number: of 64 bits, which no other number keeps.
+  long([low, high]) { return BigInt(this.access(low)) | BigInt(this.access(high)) << 32n; }
+
+  pair(places) { return Number(this.long(places)); }
 
   // Puts a ring image of commands on offer; `advance` lets them run.
   start(commands) {
@@ -89,7 +92,7 @@ class Accelerator {
     const state = states[status.state], alive = status.state < states.indexOf("PROTOCOL");
     let problem = "", command = null;
     if (state === "ERROR_REGISTER") {
-      const cause = this.access(error.cause) & error.mask, address = this.pair(error.address);
+      const cause = this.access(error.cause) & error.mask, address = this.long(error.address);
       command = this.access(error.command);
       problem = causes[cause] + (address ? " at address 0x" + address.toString(16) : "");
     } else if (state === "WATCHDOG") problem = "nothing moved any more";
@@ -98,6 +101,10 @@ class Accelerator {
     return { state, problem, command, cycles: status.cycles, accepted: status.accepted,
       counters: ended && alive && state !== "WATCHDOG" ? this.counters() : null };
   }
+}
+
+function stoppedAfter(budget) {
+  return "it was stopped after " + budget.toLocaleString("en") + (budget === 1 ? " cycle" : " cycles");
 }
 
 // Runs `program` to its end, or for `budget` cycles at most; `tell(cycles)` now and then.
@@ -114,7 +121,7 @@ function runProgram(module, machine, timing, program, budget, tell = () => {}) {
   const seconds = (performance.now() - begin) / 1000;
   const result = { ...accelerator.result(), seconds };
   if (going) {
-    result.problem = "it was stopped after " + budget.toLocaleString("en") + " cycles";
+    result.problem = stoppedAfter(budget);
     result.command = Math.max(0, accelerator.pair(machine.counters.commands) - 1);
   }
   result.memory = accelerator.bytes(0, program.memory.length).slice();

@@ -22,7 +22,7 @@ function watchProgram(module, machine, timing, program, { first = 1, count = 200
   }
   const result = accelerator.result(), last = going ? cycle : result.cycles;
   if (going) {
-    result.problem = "it was stopped after " + budget.toLocaleString("en") + " cycles";
+    result.problem = stoppedAfter(budget);
     result.command = taken.length - 1;
   }
   const cycles = Math.max(0, Math.min(count, last - first + 1));

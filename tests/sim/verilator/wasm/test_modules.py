@@ -94,13 +94,17 @@ def test_what_javascript_calls_is_exported(store, tools):
 @needs_zig
 @pytest.mark.nightly
 def test_what_goes_wrong_is_a_sentence_and_a_place(tmp_path):
-    wild = MVIN.encode(dram=0x1000, local=0, local_cols=4, local_rows=4)
+    wild, last = (
+        MVIN.encode(dram=dram, local=0, local_cols=4, local_rows=4) for dram in (0x1000, 2**64 - 1)
+    )
     found = on_node(
         TINY,
         [
             job_of(bytes(64), [CONFIG_EX.encode(), wild, FENCE.encode()]),
             job_of(bytes(64), [FENCE.encode()] * 1000, budget=20),
             job_of(bytes(64), [FENCE.encode()]),
+            job_of(bytes(64), [last, FENCE.encode()]),
+            job_of(bytes(64), [FENCE.encode()], budget=1),
         ],
         SIZE,
         tmp_path,
@@ -111,6 +115,8 @@ def test_what_goes_wrong_is_a_sentence_and_a_place(tmp_path):
     assert 0 <= found[1]["command"] < 1000
     assert found[2]["problem"] == ""
     assert found[2]["state"] == "DONE"
+    assert found[3]["problem"].endswith(f"memory at address {2**64 - 1:#x}")
+    assert found[4]["problem"] == "it was stopped after 1 cycle"
 
 
 @needs_node
