@@ -5,6 +5,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +21,7 @@ __all__ = [
     "rooms",
     "sources",
     "stage",
+    "unexplained",
 ]
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -63,6 +65,8 @@ TOPICS: Final[Mapping[str, tuple[str, ...]]] = {
 What of docs/ is not named stands below *More*.
 """
 
+_VALUE_CHARACTERS: Final = 60
+"""Characters of a value without a docstring that are shown."""
 _LINK: Final = re.compile(r"(\]\()([^)\s#:]+)((?:#[^)\s]*)?\))")
 _FOLDERS: Final = {
     "docs/adr": "Decisions",
@@ -109,6 +113,31 @@ def passed_on(path: Path) -> set[str]:
             here = names & {alias.name for alias in node.names}
             found |= here & set(public(module_file(node.module or ""))) if here else set()
     return found
+
+
+def unexplained(path: Path) -> dict[str, str]:
+    """The public values of a module without a docstring, as they are written there.
+
+    Sphinx leaves these out.  What is long is empty.
+    """
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    names = set(public(path))
+    found = {}
+    for node, following in pairwise([*body, ast.Pass()]):
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value and not _is_text(following):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            value = ast.unparse(node.value)
+            shown = value if len(value) <= _VALUE_CHARACTERS else ""
+            found |= {name: shown for each in targets if (name := ast.unparse(each)) in names}
+    return found
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
 
 
 def module_file(module: str) -> Path:
@@ -214,6 +243,7 @@ def _api_pages() -> Iterator[tuple[str, str]]:
         parts = [_heading(room, "=")]
         for module in modules:
             parts += [_heading(module, "-"), f".. automodule:: {module}", _passed_on(module)]
+            parts += _values(module)
         yield room, "\n".join(parts)
 
 
@@ -221,6 +251,15 @@ def _passed_on(module: str) -> str:
     """What leaves out the names that a module has from another one, whose page has them."""
     names = ", ".join(sorted(passed_on(module_file(module))))
     return f"   :exclude-members: {names}\n" if names else ""
+
+
+def _values(module: str) -> Iterator[str]:
+    """The entries of the values that have no docstring."""
+    path = module_file(module)
+    left_out = passed_on(path)
+    for name, value in unexplained(path).items():
+        if name not in left_out:
+            yield f".. py:data:: {name}\n" + (f"   :value: {value}\n" if value else "")
 
 
 def _heading(text: str, line: str) -> str:

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import zlib
 from collections import Counter
 from pathlib import Path
 
@@ -98,6 +99,26 @@ def test_a_name_that_is_passed_on_is_left_out_beside_its_own_page(tmp_path):
     assert stage.passed_on(module) == {"AcceleratorConfig"}
 
 
+def test_values_without_a_docstring_are_found_with_what_is_written(tmp_path):
+    module = tmp_path / "a.py"
+    module.write_text(
+        '__all__ = ["BITS", "LONG", "SAID", "Kind", "f"]\n'
+        "BITS: Final = 1 << 4\nHIDDEN = 1\nSAID = 2\n"
+        '"""Two."""\n'
+        f"LONG = {list(range(99))}\nKind = int | str\ndef f():\n    pass\n"
+    )
+    assert stage.unexplained(module) == {"BITS": "1 << 4", "LONG": "", "Kind": "int | str"}
+
+
+def test_a_value_without_a_docstring_has_an_entry(sources):
+    page = (sources / stage.API / "celosia.isa.rst").read_text()
+    module = page.partition(".. automodule:: celosia.isa.address\n")[2].partition(".. automodule")[
+        0
+    ]
+    assert re.search(r"^\.\. py:data:: ROW_BITS\n   :value: \d+$", module, re.MULTILINE)
+    assert "GARBAGE" not in module  # It has a docstring, which Sphinx finds.
+
+
 def test_links_of_sources_lead_to_copies_of_files_and_to_pages_of_folders(sources):
     assert (sources / "docs/images/wave.png").is_file()
     assert (sources / "LICENSE").is_file()
@@ -136,3 +157,10 @@ def test_the_site_is_built_without_a_warning(sources, tmp_path):
     assert not wrong
     assert count > 10_000
     assert "Scratchpad" in (tmp_path / "html/searchindex.js").read_text()
+    known = (tmp_path / "html/objects.inv").read_bytes().split(b"zlib.\n", 1)[1]
+    shown = {line.split()[0] for line in zlib.decompress(known).decode().splitlines()}
+    for name in (each for modules in stage.rooms().values() for each in modules):
+        file = stage.module_file(name)
+        assert {
+            f"{name}.{each}" for each in set(stage.public(file)) - stage.passed_on(file)
+        } <= shown
