@@ -57,15 +57,15 @@ def text_part(
         steps = steps_document(session.steps, blob, share(progress, 0, _COMPILED))
         progress(f"writing behind {asked.prompt!r}", _COMPILED)
         written = write(source, session, asked)
+    document = {
+        "steps": {**steps, "machine": machine(config, timing, size)},
+        "tokens": tokens_document(source.tokenizer),
+        "sampler": sampler_document(),
+        "drafts": {**drafts_document(source.ngrams, blob), "most": MOST},
+        "example": _example(asked, written),
+    }
     return TextPart(
-        document={
-            "bytes": len(blob.data),
-            "steps": {**steps, "machine": machine(config, timing, size)},
-            "tokens": tokens_document(source.tokenizer),
-            "sampler": sampler_document(),
-            "drafts": {**drafts_document(source.ngrams, blob), "most": MOST},
-            "example": _example(asked, written),
-        },
+        document={**document, "bytes": len(blob.data)},  # When all have added theirs.
         data=bytes(blob.data),
         parameters=source.parameters,
     )

@@ -52,6 +52,11 @@ def test_tokens_cycles_and_memory_are_those_of_the_native_simulator(tmp_path):
         assert each["digest"] == expected.digest
 
 
+def test_the_document_says_how_many_bytes_there_are():
+    part = shipped_part()
+    assert part.document["bytes"] == len(part.data)
+
+
 @pytest.mark.parametrize("asked", [TEXTS[0], TEXTS[1]], ids=["greedy", "drawn"])
 def test_the_command_line_writes_the_same(asked, tmp_path):
     """With room for as many tokens as the page has, so that programs are the same, too."""
