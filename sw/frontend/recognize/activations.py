@@ -1,6 +1,7 @@
 """Recognizes curves in whatever form they are written: numbers tell which one it is."""
 
 from collections.abc import Iterator, Sequence
+from math import inf
 from typing import Any, Final
 
 from celosia.sw.frontend.nn.builder import GraphBuilder
@@ -10,7 +11,7 @@ from celosia.sw.frontend.recognize.prove import Build, difference
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.rewrite import Match
 
-__all__ = ["find_activations"]
+__all__ = ["find_activations", "find_limits"]
 
 _REACH: Final = 5
 """Operators before and behind the one in the middle, at most."""
@@ -24,6 +25,42 @@ def find_activations(reader: Reader) -> Iterator[Match]:
             match = _match(reader, readers, node)
             if match is not None:
                 yield match
+
+
+def find_limits(reader: Reader) -> Iterator[Match]:
+    """What is cut off at 0 and above, in either order: a ReLU, one with an upper end as ReLU6."""
+    for node in reader.nodes:
+        found = _limits(reader, node.name)
+        if found is None:
+            continue
+        x, low, high = found
+        if low == 0 < high and (node.op != "relu" or x != node.inputs[0]):
+            most = {} if high == inf else {"most": high}
+            yield Match(what="a ReLU", root=node.name, operands=(x,), build=_made("relu", most))
+
+
+def _limits(reader: Reader, name: str) -> tuple[str, float, float] | None:
+    """What a tensor of floats is but for its ends, and these; None: nothing is cut off."""
+    node = reader.producer(name, "max", "min", "relu")
+    if node is None or not node.type.is_float:
+        return None
+    x, low, high = node.inputs[0], -inf, inf
+    if node.op == "relu":
+        most = node.attributes.get("most", inf)
+        assert isinstance(most, float)
+        low, high = 0.0, most
+    else:
+        ends = [(one, reader.scalar(other)) for one, other in (node.inputs, node.inputs[::-1])]
+        known = [(one, end) for one, end in ends if end is not None]
+        if len(known) != 1 or reader.type(known[0][0]) != node.type:
+            return None
+        x, end = known[0]
+        low, high = (end, inf) if node.op == "max" else (-inf, end)
+    within = _limits(reader, x)
+    if within is None:
+        return x, low, high
+    x, least, most = within
+    return x, min(max(least, low), high), min(max(most, low), high)
 
 
 def _match(reader: Reader, readers: dict[str, list[Node]], curve: Node) -> Match | None:
@@ -81,11 +118,11 @@ def _is_closed(reader: Reader, root: str, x: str) -> bool:
 
 def _candidates(factor: float) -> list[Build]:
     """The activations that it may be; `factor` is what a sigmoid is steeper by."""
+    return [_made(op, dict(form)) for op, forms in CURVES.items() for form in forms(factor)]
 
-    def made(op: str, attributes: dict[str, Any]) -> Build:
-        def build(builder: GraphBuilder, operands: Sequence[str]) -> str:
-            return builder.op(op, operands[0], **attributes)
 
-        return build
+def _made(op: str, attributes: dict[str, Any]) -> Build:
+    def build(builder: GraphBuilder, operands: Sequence[str]) -> str:
+        return builder.op(op, operands[0], **attributes)
 
-    return [made(op, dict(form)) for op, forms in CURVES.items() for form in forms(factor)]
+    return build

@@ -8,7 +8,7 @@ from typing import Final
 
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.twins import merge_twins
-from celosia.sw.frontend.recognize.activations import find_activations
+from celosia.sw.frontend.recognize.activations import find_activations, find_limits
 from celosia.sw.frontend.recognize.attention import find_attention
 from celosia.sw.frontend.recognize.convolutions import find_biases, find_convolutions
 from celosia.sw.frontend.recognize.curves import find_curves
@@ -32,6 +32,7 @@ PASSES: Final[dict[str, Finder]] = {
     "norms": find_norms,
     "head norms": find_head_norms,
     "activations": find_activations,
+    "limits": find_limits,
     "parts": find_parts,
     "biases": find_biases,
     "convolutions": find_convolutions,

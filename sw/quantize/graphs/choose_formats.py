@@ -21,14 +21,7 @@ from celosia.sw.quantize.graphs.formats import Format, Formats
 from celosia.sw.quantize.graphs.heads import HeadSteps
 from celosia.sw.quantize.graphs.observe import Observed
 from celosia.sw.quantize.linear import IntegerLinear, quantize_linear
-from celosia.sw.quantize.ranges import (
-    Clip,
-    int8_step,
-    int16_step,
-    said_step,
-    sample_rows,
-    top_of,
-)
+from celosia.sw.quantize.ranges import Clip, int8_step, int16_step, said_step, sample_rows, top_of
 from celosia.sw.quantize.rounding import Correlation, correlation
 from celosia.sw.quantize.smooth import Smoothing, choose_smoothing
 from celosia.sw.quantize.spread import HiddenRange, spread_outliers
@@ -198,8 +191,9 @@ class _Chooser:
         unit = None if form in self.segments.converted else self.units.get(value.tensor)
         match form.role:
             case "wide":
-                if isinstance(unit, Function) and unit.function == "softmax":
-                    return Format("int16", np.full(unit.x.cols, 1 / INT16_MAX))
+                end = _end(unit)
+                if end is not None:
+                    return Format("int16", np.full(self.seen.tops(form.key).size, end / INT16_MAX))
                 tops, factors = self._tops(form), self._let_through(form)
                 step = max(int16_step(tops / factors), self._least_step(form))
                 return Format("int16", factors * np.float64(step))
@@ -220,6 +214,11 @@ class _Chooser:
         seen, said = self.seen.tops(form.key), self.heads.said(form.key)
         return seen if said is None else np.full_like(seen, max(np.abs(said)))
 
+    def _said(self, form: Form, unit: Unit | None) -> tuple[float, float] | None:
+        """The range that is said of a form, no farther than its unit goes."""
+        said, end = self.heads.said(form.key), unit.most if isinstance(unit, Finishing) else None
+        return said if said is None or end is None else (0.0, min(max(said[1], 1e-6), end))
+
     def _least_step(self, form: Form) -> float:
         """The step from which on the epsilon of each norm that reads a form fits its integer."""
         norms = [unit for unit in self.segments.users(form) if isinstance(unit, Normalization)]
@@ -227,7 +226,7 @@ class _Chooser:
         return max(squares, default=0.0) ** 0.5
 
     def _small(self, form: Form, unit: Unit | None) -> Format:
-        said = self.heads.said(form.key)
+        said = self._said(form, unit)
         if self.per_tensor or (isinstance(unit, Multiplication) and not self._smooths(unit)):
             step = int8_step(self.seen.rows(form.key), self.clip)
             step = step if said is None else said_step(said)
@@ -344,15 +343,15 @@ class _Chooser:
             and self.heads.said(form.key) is None
         ):
             return self._spread(unit, users[0], x)
-        found = self._range(form, unit.function or "", x)
+        found = self._range(form, unit, x)
         return Format("uint8", np.full(x.shape[1], found.step), found.zero_point)
 
-    def _range(self, form: Form, function: str, x: Floats) -> HiddenRange:
+    def _range(self, form: Form, unit: Finishing, x: Floats) -> HiddenRange:
         """The range behind a curve whose outliers are not spread."""
-        said = self.heads.said(form.key)
+        said = self._said(form, unit)
         if said is not None:
             return HiddenRange.between(min(said[0], 0.0), max(said[1], 1e-6))
-        least = ACTIVATIONS[function].least if function in ACTIVATIONS else 0.0
+        least = ACTIVATIONS[unit.function].least if unit.function in ACTIVATIONS else 0.0
         if self.clip == "error":
             return _best_range(sample_rows(x, _ROWS), least)
         return HiddenRange.between(least, top_of(x[x > 0], self.clip) or 1.0)
@@ -373,6 +372,13 @@ def _lost(found: Format, rows: Floats) -> float:
     whole, _ = found.integers(rows)
     lost = found.numbers(whole) - rows
     return float(np.vdot(lost, lost))
+
+
+def _end(unit: Unit | None) -> float | None:
+    """Where the int16 of a unit's results ends, by saturation; None: some way above all seen."""
+    if isinstance(unit, Finishing):
+        return unit.most
+    return 1.0 if isinstance(unit, Function) and unit.function == "softmax" else None
 
 
 def _source(unit: Finishing | Function) -> str:

@@ -144,7 +144,9 @@ class _Finder:
     def _curve(self, node: Node) -> Unit:
         product = self._finished(node.inputs[0])
         alpha = node.attributes.get("alpha", 1.0)
+        most = node.attributes.get("most")
         assert isinstance(alpha, float)
+        assert most is None or isinstance(most, float)
         if product is None:
             return self._function(node, alpha)
         return Finishing(
@@ -152,6 +154,7 @@ class _Finder:
             product=product,
             function=node.op,
             alpha=alpha,
+            most=most,
             nodes=(node.name,),
         )
 
@@ -170,6 +173,8 @@ class _Finder:
         source, _ = self.reader.chain(node.inputs[0])
         if source not in self.reader.graph.inputs or not node.type.rank:
             raise Refused("it is not behind a product")
+        if "most" in node.attributes:
+            raise Refused("its upper end is not behind a product")
         return Function(
             value=Value(node.name),
             x=self.operands.rows(node.inputs[0]),

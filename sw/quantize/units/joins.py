@@ -9,7 +9,7 @@ from celosia.sw.frontend.nn.graph import FloatGraph, Node
 from celosia.sw.ir.graph import View
 from celosia.sw.quantize.units.operands import Operands, Refused
 from celosia.sw.quantize.units.segments import Segments, plan_segments
-from celosia.sw.quantize.units.units import Join, Rotation, Unit, Units
+from celosia.sw.quantize.units.units import Finishing, Join, Rotation, Unit, Units
 from celosia.sw.quantize.units.values import Form, Role, Value
 
 __all__ = ["SHARED_STEP", "Joined", "find_join", "joined_forms", "settle_joins"]
@@ -42,6 +42,8 @@ def find_join(operands: Operands, units: Mapping[str, Unit], node: Node) -> Join
     able = frozenset[Role]({"wide", "small"}).intersection(*(part.JOINED for part in parts))
     if not able or any(part.value.heads for part in parts):
         raise Refused("a part of it cannot be written in the rows of another tensor")
+    if any(isinstance(part, Finishing) and part.most is not None for part in parts):
+        raise Refused("a part of it has an upper end, which is that of a range of its own")
     beside = axis == node.type.rank - 1
     if not beside and prod(node.type.shape[:axis]) > 1:
         raise Refused("rows of several texts are put together")

@@ -85,6 +85,8 @@ class Finishing(AnyUnit):
     """A curve of the float graph; None: the `residual` is added."""
     alpha: float = 1.0
     """For `silu`: how much steeper than usual its sigmoid is."""
+    most: float | None = None
+    """For `relu`: where it ends, which is the end of a range of its own."""
     residual: View | None = None
     nodes: tuple[str, ...]
     JOINED = frozenset(("wide", "small"))

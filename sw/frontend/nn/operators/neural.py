@@ -34,6 +34,17 @@ def _floats(types: Sequence[TensorType], _: Mapping[str, Any]) -> TensorType:
     return types[0]
 
 
+def _relu(types: Sequence[TensorType], attributes: Mapping[str, Any]) -> TensorType:
+    most = attributes.get("most", np.inf)
+    expect(most > 0, f"its upper end is {most}, not above 0")
+    return _floats(types, attributes)
+
+
+def _relu_run(values: Sequence[Array], attributes: Mapping[str, Any]) -> Array:
+    (x,) = values
+    return np.clip(x, x.dtype.type(0), x.dtype.type(attributes.get("most", np.inf)))
+
+
 def _softmax(types: Sequence[TensorType], attributes: Mapping[str, Any]) -> TensorType:
     normalized_axis(attributes["axis"], types[0].rank)
     return _floats(types, attributes)
@@ -199,9 +210,11 @@ NEURAL: Final = (
     ),
     Operator(
         name="relu",
-        doc="The larger of a and 0.",
-        infer=_floats,
-        compute=lambda values, _: np.maximum(values[0], values[0].dtype.type(0)),
+        doc="The larger of a and 0, but no more than `most`, where there is one (6 in ReLU6).",
+        attributes={"most": Kind.FLOAT},
+        optional=frozenset({"most"}),
+        infer=_relu,
+        compute=_relu_run,
         reach=Reach.ELEMENT,
         bound=lambda _: 0.0,
         curve=lambda _: (),

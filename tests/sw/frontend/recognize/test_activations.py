@@ -6,7 +6,7 @@ import pytest
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.frontend.recognize import activations
-from celosia.sw.frontend.recognize.activations import find_activations
+from celosia.sw.frontend.recognize.activations import find_activations, find_limits
 from celosia.sw.frontend.recognize.rewrite import rewrite
 
 
@@ -91,3 +91,33 @@ def test_a_new_curve_needs_no_recognizer(monkeypatch):
     cut = g("max", g("min", g("neg", g.x), 0), -1e6)
     graph = rewrite(g.finish({"out": g("neg", cut)}), find_activations).graph
     assert [node.op for node in graph.nodes] == ["add", "relu"]
+
+
+@pytest.mark.parametrize(
+    ("steps", "most"),
+    [
+        ([("max", 0), ("min", 6)], 6),
+        ([("min", 6), ("max", 0)], 6),
+        ([("relu",), ("min", 1.5)], 1.5),
+        ([("max", 0), ("min", 6), ("min", 4), ("max", -1)], 4),
+        ([("max", 0)], None),
+    ],
+)
+def test_ends_in_any_order_become_one_relu(steps, most):
+    g, x = Graph(), None
+    for op, *end in steps:
+        x = g(op, x or g.x, *end)
+    done = rewrite(g.finish({"out": x}), find_limits)
+    assert [node.op for node in done.graph.nodes] == ["add", "relu"]
+    assert done.graph.nodes[-1].attributes == ({} if most is None else {"most": most})
+
+
+@pytest.mark.parametrize(
+    "steps", [[("max", -1), ("min", 1)], [("min", -2), ("max", 0)], [("min", 6)], [("relu",)]]
+)
+def test_other_ends_stay(steps):
+    g, x = Graph(), None
+    for op, *end in steps:
+        x = g(op, x or g.x, *end)
+    before = g.finish({"out": x})
+    assert rewrite(before, find_limits).graph.nodes == before.nodes

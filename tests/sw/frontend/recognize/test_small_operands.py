@@ -136,6 +136,16 @@ def activations(g):
     return g.op("mul", g.op("mul", x, inner), g.number(0.5))
 
 
+def limits(g):
+    x = g.viewed(g.x(*g.sizes()), 2)
+    for op, end in g.draw(st.permutations([("max", 0), ("min", 6), ("min", -1)])):
+        operands = [x, g.number(end)]
+        x = g.op(op, *(operands[::-1] if g.chance() else operands))
+        if g.chance():
+            x = g.op("relu", x)
+    return x
+
+
 def products(g, x=None):
     """A product with weights and a bias."""
     x = x or g.viewed(g.x(*g.sizes(2)))
@@ -311,6 +321,7 @@ FORMS = {
     "norms": norms,
     "head norms": head_norms,
     "activations": activations,
+    "limits": limits,
     "parts": parts,
     "biases": biases,
     "stacks": stacks,

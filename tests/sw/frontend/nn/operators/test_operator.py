@@ -78,7 +78,7 @@ def test_operands_have_one_type_and_broadcast():
         ("add", [of(2)], {}, "add has 2 to 2 operands, not 1"),
         ("add", [of(2)] * 3, {}, "add has 2 to 2 operands, not 3"),
         ("concat", [], {"axis": 0}, "concat has 1 operands, not 0"),
-        ("relu", [of(2)], {"axis": 0}, "relu has the attributes none, not axis"),
+        ("tanh", [of(2)], {"axis": 0}, "tanh has the attributes none, not axis"),
         ("softmax", [of(2)], {}, "softmax has the attributes axis, not "),
         ("softmax", [of(2)], {"axis": 1.0}, "softmax: axis: 1.0 is no int"),
         ("softmax", [of(2)], {"axis": 5}, r"axis 5 is not in -1\.\.0"),
