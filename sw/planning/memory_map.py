@@ -29,7 +29,10 @@ stream past as weights do, through the same three banks (`CACHED`).  In the four
 of long rows have room.  The stream of residuals, which decoders never normalize in place, has two
 rings by turns: what is added to it goes to the other one.  Where the streams of several rows do not
 fit there, these and int16 from memory have a part of each bank of weights (`SEVERAL_TEXTS`):
-products never read them, and the fourth bank is for what they read.
+products never read them, and the fourth bank is for what they read.  As rows of A take an access of
+it in every cycle, no results get there meanwhile: so pieces of normalized rows, which products read
+while the next ones are written, alternate with it, and weights that meet these have the two banks
+that are left.
 """
 
 from collections.abc import Iterator, Mapping
@@ -172,12 +175,14 @@ CACHED: Final = replace(
 SEVERAL_TEXTS: Final = replace(
     CACHED,
     rings={
-        "weights": ((0, 0, 40), (1, 0, 40), (3, 0, 40)),
-        "activations": ((2, 32, 32),),
+        "weights": ((0, 0, 32), (1, 0, 32), (3, 0, 32)),
+        "weights in two": ((0, 0, 32), (1, 0, 32)),
+        "activations": ((2, 56, 8),),
+        "narrow": ((3, 32, 8), (2, 48, 8)),
         "wide": ((0, 40, 24),),
         "normalized": ((1, 40, 24),),
         "words": ((3, 40, 24),),
-        "bytes": ((2, 0, 32),),
+        "bytes": ((2, 0, 48),),
     },
     read_by_heads={"queries": ((2, 0, 16),)},
     heads={
@@ -211,9 +216,12 @@ class MemoryMap:
         self.rings = dict(self._rings())
         """All rings by name; those of heads are added."""
         if self.layout.alike:
-            weights = self.rings["weights"]
-            rows = self.key_tiles * self.columns(weights.least) * config.dim
-            self.rings["weights"] = replace(weights, step=rows)
+            rows = self.key_tiles * self.columns(self.rings["weights"].least) * config.dim
+            self.rings |= {
+                name: replace(self.rings[name], step=rows)
+                for name in layout.rings
+                if name.startswith("weights")
+            }
 
     def _rings(self) -> Iterator[tuple[str, RingPlan]]:
         config, layout = self.config, self.layout
@@ -284,9 +292,14 @@ class MemoryMap:
         Drains of what comes next pass normalizations, and would have to wait for their rows.  Where
         results stay, it is that of pieces of A.
         """
-        if self.layout.stays:
-            return "activations"
-        return "narrow" if "narrow" in self.rings else "bytes"
+        if "narrow" in self.rings:
+            return "narrow"
+        return "activations" if self.layout.stays else "bytes"
+
+    def weights(self, a: str) -> str:
+        """The ring of weights that meet rows of A in ring `a`: in as few of its banks as can be."""
+        apart = a == "narrow" and "weights in two" in self.rings
+        return "weights in two" if apart else "weights"
 
     def head_spans(self, numerators: int) -> dict[str, tuple[int, int]]:
         """The rows of what a head uses, if the numerators of a part take so many, or more."""

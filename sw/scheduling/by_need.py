@@ -14,7 +14,8 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.sw.ir.program import Op, Unit, Written
+from celosia.isa.functions.table import FUNCTIONS, Function
+from celosia.sw.ir.program import Op, Transform, Unit, Written
 from celosia.sw.planning.queues import loads_ahead
 from celosia.sw.scheduling.dependences import dependences
 from celosia.sw.scheduling.expected import Expected
@@ -29,6 +30,9 @@ nests, and not just as many."""
 MARGINS: Final = {Unit.LOAD: 2048, Unit.TRANSFORM: 1024, Unit.STORE: 0}
 """Cycles by which an operation comes later than what it waits for, if it is not needed before."""
 NEVER: Final = 1 << 60
+_SPARE: Final = 3
+"""Times that a transform of rows could be done before products need its results, or its place:
+its bias comes behind weights, and it waits for banks that these and rows of A are read from."""
 _WINDOW: Final = 12
 """Operations of a unit that are compared: those that are needed soonest."""
 _FAR: Final = 40
@@ -106,11 +110,20 @@ class _Scheduler:
         )
         latest = [total] * len(self.ops)
         for index in reversed(range(len(self.ops))):
-            over = [latest[each] - self._latency(index, each) for each in self._readers[index]]
+            over = [latest[each] - self._slack(index, each) for each in self._readers[index]]
             if self._units[index] is Unit.EXECUTE:
                 over.append(self._clock[index] + self._cycles[index])
             latest[index] = min(total, *over) - self._cycles[index] if over else total
         return latest
+
+    def _slack(self, index: int, reader: int) -> int:
+        """Cycles from the end of an operation until `reader` begins, if that is not to wait."""
+        op, latency = self.ops[index], self._latency(index, reader)
+        if not isinstance(op, Transform) or self._units[reader] is not Unit.EXECUTE:
+            return latency
+        # Attention's products come close behind its transforms: earlier ones would pass each other.
+        of_heads = op.function is Function.CONTEXT or FUNCTIONS[op.function].scores
+        return latency if of_heads else latency + _SPARE * self._cycles[index]
 
     def order(self) -> list[int]:
         """The indices of all operations in the order of the schedule."""
@@ -186,9 +199,13 @@ class _Scheduler:
                         self._stores_of(choice[2])
 
     def _stores_of(self, transform: int) -> None:
+        """Stores of what a transform leaves, as many as their queue has room for.
+
+        Products would wait behind any more until the transform is over.
+        """
         for index in self._readers[transform]:
             ready = self.begin[index] < 0 and not self._missing[index]
-            if ready and self._units[index] is Unit.STORE:
+            if ready and self._units[index] is Unit.STORE and not self._is_full(Unit.STORE):
                 self._put(index, self._soonest(index))
 
     def _choice(self, unit: Unit, end: int, clock: int) -> tuple[int, int, int] | None:

@@ -77,13 +77,14 @@ def _operands(op: MatMul, decided: Decided) -> dict[str, Any]:
     """The pieces of A and of W."""
     places = decided.places
     packing = decided.graph.tensors[op.b.tensor].packing
+    a = decided.ring_of(op.a, "activations")
     w = PiecesOfW(
-        ring="weights",
+        ring=places.weights(a),
         k_tiles=places.piece_tiles * packing.per_byte,  # As many rows as of int8.
         columns=places.columns(places.rows("weights")),
         pieces=places.layout.nest_pieces,
     )
-    return {"a": PiecesOfA(ring=decided.ring_of(op.a, "activations")), "w": w}
+    return {"a": PiecesOfA(ring=a), "w": w}
 
 
 def _by_stores(op: MatMul | Transform, decided: Decided) -> bool:

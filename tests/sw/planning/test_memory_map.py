@@ -9,7 +9,7 @@ from celosia.sw.decoding.texts import Text
 from celosia.sw.planning.choices import DEFAULT
 from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.plan import RingPlan
-from celosia.sw.planning.forms.stages import AttentionStage
+from celosia.sw.planning.forms.stages import AttentionStage, LinearStage
 from celosia.sw.planning.memory_map import CACHED, FEW_ROWS, SEVERAL_TEXTS, MemoryMap
 from tests.support.levels import CONFIGS
 from tests.sw.models.decoder_runs import model
@@ -70,28 +70,47 @@ def test_a_scratchpad_that_is_too_small_is_refused():
 
 
 TOGETHER = ("weights", "wide", "normalized", "words", "bytes", "activations")
+"""Rings of both layouts."""
 
 
 @pytest.mark.parametrize("preset", ["tiny", "rebalanced", "base"])
 @pytest.mark.parametrize("layout", [CACHED, SEVERAL_TEXTS])
 def test_rings_that_are_used_together_share_no_row(preset, layout):
     found = MemoryMap(resolve_config(preset, ()), DEFAULT, layout)
-    for one, other in combinations(TOGETHER, 2):
+    names = [*TOGETHER, *(["narrow"] if "narrow" in found.rings else [])]
+    for one, other in combinations(names, 2):
         assert not found.rings[one].meets(found.rings[other]), (one, other)
     assert found.rings["bytes"].meets(found.rings["queries"])
     assert all(first >= 0 for first, _ in found.rings["weights"].spans)
 
 
-def test_products_of_several_rows_read_one_bank_and_weights_three():
+def test_products_of_several_texts_read_rows_where_neither_weights_nor_results_are():
     places = MemoryMap(BASE, DEFAULT, SEVERAL_TEXTS)
-    spans = {name: places.rings[name].spans for name in TOGETHER}
-    bank = {name: {first // places.bank_rows for first, _ in each} for name, each in spans.items()}
+    bank = {name: set(banks(places, name)) for name in places.rings if name in places.layout.rings}
     assert bank["weights"] == {0, 1, 3}
     assert bank["activations"] == bank["bytes"] == {2}
-    assert places.rings["weights"].step == places.key_tiles * BASE.max_blocks * BASE.dim
-    # Sixteen rows of GPT-2 small: normalized bytes, and int16.
-    assert places.rows("activations") >= 16 * 768 // 16
+    # Normalized rows: a piece of them is read from one bank, the next one is written to the other.
+    assert banks(places, "narrow") == [3, 2]
+    assert places.narrow_norms == "narrow"
+    assert bank["weights in two"] == {0, 1} == bank[places.weights("narrow")]
+    assert places.weights("activations") == places.weights("bytes") == "weights"
+    for name in ("weights", "weights in two"):
+        assert places.rings[name].step == places.key_tiles * BASE.max_blocks * BASE.dim
+    # Sixteen rows of GPT-2 small: normalized bytes, hidden bytes, and int16.
+    assert 2 * places.rows("narrow") >= 16 * 768 // 16
+    assert places.rows("bytes") >= 16 * 3072 // 16
     assert places.rows("wide") >= 2 * 16 * 768 // 16
+
+
+def test_rows_of_several_texts_are_apart_from_the_weights_that_they_meet():
+    graph = model("gpt2", layers=1, width=768, heads=12, key_heads=12, whole=False).graph(
+        [Text(3)] * 16, 24
+    )
+    plan = decide_graph(graph, BASE)
+    linear = [stage for stage in plan.stages if isinstance(stage, LinearStage)]
+    rings = [(stage.a.ring, stage.w.ring) for stage in linear if stage.a and stage.w]
+    assert ("narrow", "weights in two") in rings
+    assert ("bytes", "weights") in rings
 
 
 @pytest.mark.parametrize(("rows", "wide"), [(8, 768), (9, 1536)])
