@@ -15,7 +15,7 @@ from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.functions.table import FUNCTIONS, Function
-from celosia.sw.ir.program import Op, Transform, Unit, Written
+from celosia.sw.ir.program import Op, Products, Transform, Unit, Written
 from celosia.sw.planning.queues import loads_ahead
 from celosia.sw.scheduling.dependences import dependences
 from celosia.sw.scheduling.expected import Expected
@@ -77,6 +77,8 @@ class _Scheduler:
                 self._readers[each].append(index)
         self._clock = self._clocks()
         self._latest = self._latest_begins()
+        self._bank_rows = config.accumulator_bank_rows
+        self._leaves = self._bank_leaves(config.dim)
         self._missing = [len(needs) for needs in self.needs]
         self._candidates: dict[Unit, list[tuple[int, int]]] = {unit: [] for unit in self._rooms}
         """What depends on nothing that is not in the schedule: when it is needed, and its index."""
@@ -115,6 +117,22 @@ class _Scheduler:
                 over.append(self._clock[index] + self._cycles[index])
             latest[index] = min(total, *over) - self._cycles[index] if over else total
         return latest
+
+    def _bank_leaves(self, dim: int) -> dict[int, int]:
+        """When the array leaves the bank of sums that a product adds to in each cycle.
+
+        By the clock of the array; nobody else reads the bank until then.
+        """
+        leaves: dict[int, int] = {}
+        bank, clock = -1, 0
+        for index in reversed(range(len(self.ops))):
+            op = self.ops[index]
+            if isinstance(op, Products):
+                if op.c // self._bank_rows != bank:
+                    bank, clock = op.c // self._bank_rows, self._clock[index] + self._cycles[index]
+                if op.rows >= dim:
+                    leaves[index] = clock
+        return leaves
 
     def _slack(self, index: int, reader: int) -> int:
         """Cycles from the end of an operation until `reader` begins, if that is not to wait."""
@@ -256,6 +274,9 @@ class _Scheduler:
         if (unit := self._units[index]) is not Unit.EXECUTE:
             if self.needs[index]:
                 self._relaxed[index] += MARGINS[unit]
+            if unit is Unit.STORE:
+                left = (self._leaves.get(need, 0) for need in self.needs[index])
+                self._relaxed[index] = max(self._relaxed[index], max(left, default=0) + self._stall)
             insort(self._candidates[unit], (self._latest[index], index))
 
     def _put(self, index: int, begin: int) -> None:

@@ -11,7 +11,7 @@ from celosia.lab.fuzz.graphs.random_graph import random_case
 from celosia.sw.compiler.choose import choose
 from celosia.sw.compiler.passes import predict
 from celosia.sw.decoding.texts import Text
-from celosia.sw.ir.graph import Requantize, Tensor
+from celosia.sw.ir.graph import Requantize, Sums, Tensor
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.ir.program import Products, Store
 from celosia.sw.models.cases import (
@@ -113,3 +113,25 @@ def test_transforms_of_several_texts_are_over_before_products_need_them(sixteen_
     tiles = weights // BASE.dim**2 + 16 * 2 * 768 // BASE.dim  # Keys and values: one for each text.
     found = predict(sixteen_texts, BASE, IN_ORDER)
     assert found.cycles <= 1.08 * BASE.dim * tiles
+
+
+def test_stores_of_sums_come_when_products_have_left_their_bank():
+    """Products of 16 rows add to a bank in each cycle, and stores wait in their queue till then."""
+    builder, weights = GraphBuilder("product"), np.ones((128, 2048), np.int8)
+    left = builder.input(Tensor("x", "int8", 16, 128))
+    out = builder.tensor(Tensor("y", "int32", 16, 2048))
+    builder.matmul("y", out, left, builder.constant("w", weights), Sums())
+    graph = builder.finish("y")
+    before = expand(decide_graph(graph, BASE, IN_ORDER), graph)
+    ops = [written.op for written in schedule_by_need(before, BASE)]
+    half = BASE.accumulator_rows // 2
+    blocks = [0]
+    bank = 0
+    for op in ops[: max(at for at, op in enumerate(ops) if isinstance(op, Products))]:
+        if isinstance(op, Products) and op.c // half != bank:
+            bank = op.c // half
+            blocks.append(0)
+        elif isinstance(op, Store):
+            blocks[-1] += op.source.row // half == bank
+    assert len(blocks) == 4
+    assert max(blocks) < BASE.store_queue
