@@ -50,13 +50,17 @@ class PlanCosts:
     graph: Graph
     config: AcceleratorConfig
     timing: MemoryTiming | None
+    most: int
+    """So many plans are followed; all others count as if they were not legal."""
     known: dict[Hashable, int | None] = field(default_factory=dict)
     """What was compared; None: it is not legal."""
 
     def __call__(self, plan: Plan) -> int | None:
-        """The cycles that `plan` is expected to take; None: it is not legal."""
+        """The cycles that `plan` is expected to take; None: it is not legal, or too late."""
         key = plan.stages, *(ring.spans for ring in plan.rings.values())
         if key not in self.known:
+            if len(self.known) == self.most:
+                return None
             try:
                 found = predict(self.graph, self.config, plan, self.timing).cycles
             except PlanError:

@@ -20,10 +20,9 @@ from celosia.sw.compiler.passes import (
     predict,
 )
 from celosia.sw.compiler.refine import refine
-from celosia.sw.compiler.refine_transformed import refine_transformed
 from celosia.sw.ir.graph import Graph
 from celosia.sw.planning.choices import DEFAULT, Choices
-from celosia.sw.planning.decisions.decide import decide
+from celosia.sw.planning.decisions.decide import ranked
 from celosia.sw.planning.forms.plan import Plan, only_stage
 from celosia.sw.planning.rules.verify import PlanError, machine_of
 
@@ -39,10 +38,9 @@ def find_plan(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | No
     """
     found: list[Plan] = []
     with suppress(PlanError):
-        plan = decide(graph, config, timing)
-        if only_stage(plan).drain.by == "mvout":
-            return refine(plan, graph, config, timing)
-        found.append(refine_transformed(plan, graph, config, timing))
+        found.append(refine(ranked(graph, config, timing), graph, config, timing))
+        if only_stage(found[0]).drain.by == "mvout":
+            return found[0]
     found.append(planned(graph, config, choose(graph, config, timing)))
     if len(found) == 1:
         return found[0]

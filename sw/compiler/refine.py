@@ -1,14 +1,17 @@
-"""A plan of a short product to a better one, by the cycles that the timeline expects.
+"""Plans of a short product to a better one, by the cycles that the timeline expects.
 
 A short product loses most cycles at both ends: until its first pieces are there, and while its last
-block drains.  Short first pieces make the one shorter, a last block of few rows the other.
-The model by which `celosia.sw.planning.decisions.decide` ranks plans is too rough for these ends,
-and the timeline too slow to rank all plans: it decides among a few here.
+block drains.  Where transforms finish it, results pass one bank of the scratchpad twice, and meet
+pieces of weights there.  Who waits for whom follows from all decisions together, and no rule says
+which are best: each is taken anew with all others as they are, from a few ways to cut the blocks.
+The model by which `celosia.sw.planning.decisions.decide` ranks plans is too rough for that, and the
+timeline too slow to rank all plans: it follows as many as there is time for.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, product
+from math import inf
 from typing import Any, Final
 
 from celosia.isa.config import AcceleratorConfig
@@ -17,62 +20,157 @@ from celosia.sw.compiler.descent import PlanCosts, descended
 from celosia.sw.ir.graph import Graph
 from celosia.sw.planning.cuts import balanced
 from celosia.sw.planning.decisions.decide import only_product
+from celosia.sw.planning.extents import tiles
 from celosia.sw.planning.forms.plan import Plan, only_stage
 from celosia.sw.planning.forms.stages import LinearStage
 
-__all__ = ["REFINED_TILES", "heights", "refine", "with_changes"]
+__all__ = ["FOLLOWED_TILES", "heights", "refine"]
 
-REFINED_TILES: Final = 512
-"""Products of more tiles keep their plan: the time that their ends take does not matter."""
+FOLLOWED_TILES: Final = 40_000
+"""Products of tiles in all programs that are followed for a product: this takes some seconds."""
+_PROGRAM_TILES: Final = 32
+"""Products of tiles that take as long to follow as what else is in a program."""
+_LEAST_PROGRAMS: Final = 32
+"""Products of which fewer programs could be followed keep their plan: their ends do not matter."""
+_STARTS: Final = 4
+"""The plans with the best ways to cut the blocks, from which decisions may be taken anew."""
+_DESCENTS: Final = 2
+"""Starts from which they are."""
+_HEIGHTS: Final = (1, 2, 3, 4, 6, 8, 16)
+_WIDTHS: Final = (1, 2, 3, 4, 6, 8)
+"""Tiles of rows and of columns of a block."""
+_FEW: Final = (1, 2, 4)
+"""Tiles of a piece."""
 
 
 def refine(
-    plan: Plan, graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None = None
+    plans: Sequence[Plan],
+    graph: Graph,
+    config: AcceleratorConfig,
+    timing: MemoryTiming | None = None,
 ) -> Plan:
-    """The best of `plan`, which is legal for a graph of one product, and some plans like it.
+    """The best plan that is found from `plans` on, which are legal for a graph of one product.
 
-    Stores finish the product; where transforms do, there is `refine_transformed`.
+    There is at least one, and the best ones come first.
     """
-    stage, op, dim = only_stage(plan), only_product(graph), config.dim
-    if len(stage.rows) * sum(stage.tiles) * -(-op.a.cols // dim) > REFINED_TILES:
-        return plan
-    cost = PlanCosts(graph, config, timing)
-    for decision in (partial(_cuts, config), partial(_pieces, stage), _tails):
-        plan = descended(plan, [decision], cost)
-    return plan
+    first, *_ = plans
+    op, dim = only_product(graph), config.dim
+    search = _Search(config, tiles(op.out.cols, dim), tiles(op.a.cols, dim))
+    followed = len(only_stage(first).rows) * search.columns * search.depth + _PROGRAM_TILES
+    cost = PlanCosts(graph, config, timing, FOLLOWED_TILES // followed)
+    if cost.most < _LEAST_PROGRAMS:
+        return first
+
+    def cycles(plan: Plan) -> float:
+        found = cost(plan)
+        return inf if found is None else found
+
+    best = sorted(search.starts(plans), key=cycles)[:_DESCENTS]
+    return min((descended(each, search.decisions, cost) for each in best), key=cycles)
 
 
-def with_changes(plan: Plan, **changes: Any) -> Plan:
+def _changed(plan: Plan, **changes: Any) -> Plan:
     """`plan` with other decisions of its only stage."""
     return replace(plan, stages=(replace(only_stage(plan), **changes),))
 
 
-def _cuts(config: AcceleratorConfig, plan: Plan) -> Iterator[Plan]:
-    """Few rows in the first and in the last block, or one tile in the last; small pieces."""
-    stage, half = only_stage(plan), config.accumulator_rows // 2
-    for wide in dict.fromkeys(_widths(stage)):
-        *_, last = wide
-        for high in heights(stage, config.dim, half // max(wide) // config.dim):
-            yield with_changes(
-                plan,
-                rows=high,
-                tiles=wide,
-                outer="cols" if len(high) > 1 and len(wide) > 1 else stage.outer,
-                a=replace(stage.a, tiles=1, first=1, keep=True),
-                w=replace(stage.w, columns=1, keep=True),
-                parts=_parts(last),
-            )
+@dataclass(frozen=True)
+class _Search:
+    config: AcceleratorConfig
+    columns: int
+    """Tiles of columns of the product."""
+    depth: int
+    """Tiles of K."""
+
+    @property
+    def decisions(self) -> tuple[Callable[[Plan], Iterator[Plan]], ...]:
+        """What is decided, one after the other."""
+        return self.weights, self.rows_of_a, self.together, self.banks, self.ends, self.cuts
+
+    def starts(self, plans: Sequence[Plan]) -> Iterator[Plan]:
+        """The best of `plans` that cut blocks in different ways, and some like these."""
+        cuts: dict[tuple[int, ...], Plan] = {}
+        for plan in plans:
+            stage = only_stage(plan)
+            cuts.setdefault((*stage.rows, 0, *stage.tiles), plan)
+        for plan in islice(cuts.values(), _STARTS):
+            a, w = only_stage(plan).a, only_stage(plan).w
+            yield plan
+            yield _changed(plan, a=replace(a, tiles=1, first=1), w=replace(w, columns=1))
+        for rows, across in product(self._tall(plans[0]), self._wide):
+            if rows[0] * across[0] <= self._half:
+                yield _changed(plans[0], rows=rows, tiles=across, parts=())
+
+    @property
+    def _half(self) -> int:
+        return self.config.accumulator_rows // 2
+
+    @property
+    def _wide(self) -> Iterable[tuple[int, ...]]:
+        """Nearly equal blocks of columns."""
+        return dict.fromkeys(balanced(self.columns, tiles(self.columns, n)) for n in _WIDTHS)
+
+    def _tall(self, plan: Plan) -> Iterable[tuple[int, ...]]:
+        """Nearly equal blocks of rows."""
+        rows, dim = sum(only_stage(plan).rows), self.config.dim
+        return dict.fromkeys(balanced(rows, tiles(rows, n * dim)) for n in _HEIGHTS)
+
+    def weights(self, plan: Plan) -> Iterator[Plan]:
+        """Pieces of weights."""
+        w = only_stage(plan).w
+        depths = dict.fromkeys(min(k, self.depth) for k in (*_FEW, self.depth))
+        for k_tiles, columns in product(depths, _FEW):
+            yield _changed(plan, w=replace(w, k_tiles=k_tiles, columns=columns))
+
+    def rows_of_a(self, plan: Plan) -> Iterator[Plan]:
+        """Pieces of A, of which the very first may be short."""
+        a = only_stage(plan).a
+        for count in _FEW:
+            for first in dict.fromkeys((1, count)):
+                yield _changed(plan, a=replace(a, tiles=count, first=first))
+
+    def together(self, plan: Plan) -> Iterator[Plan]:
+        """Tiles of columns that leave together."""
+        drain = only_stage(plan).drain
+        yield from (_changed(plan, drain=replace(drain, tiles=count)) for count in (1, 2, 3, 4))
+
+    def banks(self, plan: Plan) -> Iterator[Plan]:
+        """Banks for pieces of A; all others are for those of weights, but for results."""
+        count, rows = self.config.scratchpad_banks, self.config.scratchpad_bank_rows
+        *_, (_, last) = plan.rings["b"].spans
+        banks = [(bank * rows, rows) for bank in range(count - 1)]
+        banks.append(((count - 1) * rows, last))
+        for first in range(1, count):
+            spans = {"a": tuple(banks[:first]), "b": tuple(banks[first:])}
+            rings = {name: replace(plan.rings[name], spans=each) for name, each in spans.items()}
+            yield replace(plan, rings={**plan.rings, **rings})
+
+    def ends(self, plan: Plan) -> Iterator[Plan]:
+        """The other loop order, and parts of the last block."""
+        stage = only_stage(plan)
+        yield _changed(plan, outer="cols" if stage.outer == "rows" else "rows")
+        last = stage.tiles[-1]
+        for parts in ((), (last - 1, 1), (-(-last // 2), last // 2)):
+            if 0 not in parts:
+                yield _changed(plan, parts=parts)
+
+    def cuts(self, plan: Plan) -> Iterator[Plan]:
+        """Few rows in the first and in the last block, or blocks alike; the last tile apart."""
+        stage = only_stage(plan)
+        ends = heights(stage, self.config.dim, self._half)
+        for rows in dict.fromkeys((*ends, *self._tall(plan))):
+            yield _changed(plan, rows=rows)
+        apart = [(self.columns - 1, 1)] * (self.columns > 1)
+        for across in dict.fromkeys((*self._wide, (self.columns,), *apart)):
+            yield _changed(plan, tiles=across, parts=())
 
 
-def _widths(stage: LinearStage) -> list[tuple[int, ...]]:
-    """The blocks of columns as they are, all at once, or the last tile apart."""
-    tiles = sum(stage.tiles)
-    return [stage.tiles, (tiles,), *[(tiles - 1, 1)] * (tiles > 1)]
+def heights(stage: LinearStage, dim: int, half: int) -> Iterable[tuple[int, ...]]:
+    """Ways to cut all rows into blocks, some with few rows at the ends, and tall ones between.
 
-
-def heights(stage: LinearStage, dim: int, most: int) -> Iterable[tuple[int, ...]]:
-    """Ways to cut all rows into blocks of at most `most` tiles."""
-    rows = sum(stage.rows)
+    So many rows of the accumulator are for the sums of one block between the ends.
+    """
+    rows, most = sum(stage.rows), half // max(stage.tiles) // dim
     ways = [stage.rows, (rows,)]
     if rows > dim:
         ways.append((rows - dim, dim))
@@ -83,22 +181,3 @@ def heights(stage: LinearStage, dim: int, most: int) -> Iterable[tuple[int, ...]
             blocks[0] -= -rows % dim
             ways.append((first * dim, *blocks, dim))
     return dict.fromkeys(ways)
-
-
-def _pieces(before: LinearStage, plan: Plan) -> Iterator[Plan]:
-    """Pieces as large as they were `before`."""
-    stage = only_stage(plan)
-    for a in (stage.a, replace(stage.a, tiles=before.a.tiles), before.a):
-        for across in (stage.w.columns, 2, before.w.columns):
-            w = replace(stage.w, columns=across)
-            yield with_changes(plan, a=replace(a, keep=True), w=w)
-
-
-def _tails(plan: Plan) -> Iterator[Plan]:
-    """The last block at once, or its last tile apart."""
-    yield with_changes(plan, parts=())
-    yield with_changes(plan, parts=_parts(only_stage(plan).tiles[-1]))
-
-
-def _parts(tiles: int) -> tuple[int, ...]:
-    return (tiles - 1, 1) if tiles > 1 else ()

@@ -13,11 +13,18 @@ from celosia.sw.planning.forms.plan import Plan, only_stage
 from celosia.sw.planning.rules.verify import PlanError, verify_plan
 from celosia.sw.planning.search import product_plans
 
-__all__ = ["decide", "only_product"]
+__all__ = ["decide", "only_product", "ranked"]
 
 
 def decide(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None = None) -> Plan:
-    """The plan of a verified `graph` of one product.
+    """The plan of a verified `graph` of one product.  Raises `PlanError` as `ranked` does."""
+    return verify_plan(ranked(graph, config, timing)[0], graph, config)
+
+
+def ranked(
+    graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None = None
+) -> list[Plan]:
+    """All plans of a verified `graph` of one product that are compared, the cheapest ones first.
 
     Between nearly equal ones, the one with less traffic and fewer commands is preferred.
     Raises `PlanError` that names the rule for an operator that cannot be planned yet.
@@ -30,7 +37,7 @@ def decide(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None 
         products = len(stage.rows) * -(-op.out.cols // dim) * -(-op.a.cols // dim)
         return prediction.cycles + prediction.read_bytes / 1024 + products / 32
 
-    return verify_plan(min(product_plans(op, graph, config), key=cost), graph, config)
+    return sorted(product_plans(op, graph, config), key=cost)
 
 
 def only_product(graph: Graph) -> MatMul:

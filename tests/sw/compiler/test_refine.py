@@ -1,4 +1,6 @@
-"""Plans of short products get better ends."""
+"""Plans of short products get better: each decision is taken with all others as they are."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,13 +11,22 @@ from celosia.isa.presets import resolve_config
 from celosia.sw.compiler.passes import predict
 from celosia.sw.compiler.pipeline import Decide, compile_graph
 from celosia.sw.compiler.refine import heights, refine
+from celosia.sw.ir.graph import Activation, Requantize
 from celosia.sw.ir.graph_interpret import interpret as interpret_graph
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.ir.program_interpret import interpret as interpret_program
-from celosia.sw.planning.decisions.decide import decide
+from celosia.sw.planning.decisions.decide import decide, ranked
 from celosia.sw.planning.forms.plan import only_stage
+from tests.sw.planning.test_finish import finished
 from tests.sw.scheduling.products import product_graph
+from tests.sw.scheduling.test_product import check
 from tests.sw.strategies import problems
+
+FINISHES = [(Requantize(0.01), "int16"), (Activation("gelu", 0.01, 0.01), "int8")]
+
+
+def refined_plan(graph, config):
+    return refine(ranked(graph, config), graph, config)
 
 
 def expected(plan, graph, config):
@@ -32,7 +43,7 @@ def test_a_short_product_uses_most_of_the_array(shape, transposed, share):
     problem = MatMul(m=m, n=n, k=k, b_transposed=transposed, bias=True, scale=0.01)
     graph, _ = product_graph(problem)
     decided = decide(graph, config)
-    refined = refine(decided, graph, config)
+    refined = refined_plan(graph, config)
     least = problem.macs / config.dim**2
     assert least / expected(decided, graph, config) < share - 0.01
     assert least / expected(refined, graph, config) >= share
@@ -41,8 +52,8 @@ def test_a_short_product_uses_most_of_the_array(shape, transposed, share):
 def test_a_long_product_keeps_its_plan():
     config = resolve_config("base")
     graph, _ = product_graph(MatMul(m=512, n=256, k=256))
-    plan = decide(graph, config)
-    assert refine(plan, graph, config) is plan
+    plans = ranked(graph, config)
+    assert refine(plans, graph, config) is plans[0]
 
 
 @pytest.mark.parametrize("rows", [4, 5, 20, 30, 37])
@@ -60,7 +71,7 @@ def test_no_cut_is_compared_that_is_of_other_rows(rows, monkeypatch):
     monkeypatch.setattr("celosia.sw.compiler.descent.predict", predicted)
     config = resolve_config("tiny")
     graph, _ = product_graph(MatMul(m=rows, n=33, k=16, scale=0.01))
-    refine(decide(graph, config), graph, config)
+    refined_plan(graph, config)
     assert len(compared) > 3
     for stage in compared:
         assert sum(stage.rows) == rows
@@ -78,7 +89,7 @@ def test_a_refined_plan_computes_the_same_in_no_more_cycles(data):
     config = resolve_config("tiny")
     graph, values = product_graph(data.draw(problems(config.dim)))
     decided = decide(graph, config)
-    refined = refine(decided, graph, config)
+    refined = refined_plan(graph, config)
     assert expected(refined, graph, config) <= expected(decided, graph, config)
     ops = [written.op for written in compile_graph(graph, config, Decide(refined)).ops]
     found = interpret_program(ops, config, graph.tensors, values)["c"]
@@ -89,35 +100,51 @@ def test_cuts_of_rows_begin_or_end_with_few_and_have_no_block_above_the_most():
     """37 rows are ten tiles of four; one tile in front and one behind leave eight of them."""
     graph, _ = product_graph(MatMul(m=37, n=33, k=16, scale=0.01))
     stage = only_stage(decide(graph, resolve_config("tiny")))
-    assert [*heights(stage, 4, 2)][-4:] == [
+    row = 4 * max(stage.tiles)  # A tile of rows of a block.
+    assert [*heights(stage, 4, 2 * row)][-4:] == [
         (33, 4),
         (4, 5, 8, 8, 8, 4),
         (8, 5, 8, 8, 4, 4),
         (12, 5, 8, 8, 4),
     ]
     for most in (1, 2, 3, 8):
-        for cut in heights(stage, 4, most):
+        for cut in heights(stage, 4, most * row):
             assert sum(cut) == 37
             if len(cut) > 2 and cut != stage.rows:
                 assert max(cut[1:-1]) <= 4 * most
 
 
-def test_blocks_between_the_ends_leave_half_of_the_accumulator_to_the_next_one(monkeypatch):
+def test_blocks_between_the_ends_leave_half_of_the_accumulator_to_the_next_one():
     """512 rows: 256 hold seven tiles of rows of nine tiles, but not eight.
 
     What does not fit is no legal plan, and would be left out in silence.
     """
-    compared = []
-
-    def predicted(graph, config, plan, *rest):
-        compared.extend(plan.stages)
-        return predict(graph, config, plan, *rest)
-
-    monkeypatch.setattr("celosia.sw.compiler.descent.predict", predicted)
     config = resolve_config("tiny")
     graph, _ = product_graph(MatMul(m=52, n=33, k=16, scale=0.01))
-    refine(decide(graph, config), graph, config)
-    long = [stage for stage in compared if len(stage.rows) > 2 and stage.tiles == (9,)]
-    assert {max(stage.rows[1:-1]) for stage in long} >= {20, 24}
-    assert max(max(stage.rows[1:-1]) for stage in long) <= 28
-    assert {stage.w.columns for stage in compared} >= {1, 2}
+    stage = replace(only_stage(decide(graph, config)), tiles=(9,))
+    cuts = heights(stage, config.dim, config.accumulator_rows // 2)
+    between = [max(rows[1:-1]) for rows in cuts if rows[-1] == config.dim and len(rows) > 2]
+    assert {20, 24} <= {*between}
+    assert max(between) <= 28
+
+
+@pytest.mark.parametrize(("preset", "shape"), [("base", (40, 30, 20)), ("tiny", (9, 7, 5))])
+@pytest.mark.parametrize(("finish", "out"), FINISHES, ids=["int16", "gelu"])
+def test_a_plan_with_transforms_computes_the_same_in_no_more_cycles(preset, shape, finish, out):
+    config, (graph, values) = resolve_config(preset), finished(finish, out, *shape)
+    refined = refined_plan(graph, config)
+    assert expected(refined, graph, config) <= expected(decide(graph, config), graph, config)
+    check(refined, graph, values, config)
+
+
+def test_a_short_product_is_as_fast_as_the_best_plan_that_was_found_otherwise():
+    """The best plan of 99, drawn and improved by other decisions, took 1,755 cycles on the RTL."""
+    config, (graph, _) = resolve_config("base"), finished(Requantize(0.01), "int16", 64, 64, 64)
+    assert expected(refined_plan(graph, config), graph, config) < 1_755
+
+
+def test_a_product_of_odd_sizes_is_near_the_best_of_all_its_plans():
+    """Of 31,104 plans, the best took 603 cycles on the RTL; this one takes 604, of which 614 are expected."""
+    config = resolve_config("base")
+    graph, _ = product_graph(MatMul(m=20, n=72, k=40, scale=0.01))
+    assert expected(refined_plan(graph, config), graph, config) <= 620
