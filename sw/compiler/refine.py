@@ -26,15 +26,15 @@ from celosia.sw.planning.forms.stages import LinearStage
 
 __all__ = ["FOLLOWED_TILES", "heights", "refine"]
 
-FOLLOWED_TILES: Final = 40_000
+FOLLOWED_TILES: Final = 60_000
 """Products of tiles in all programs that are followed for a product: this takes some seconds."""
 _PROGRAM_TILES: Final = 32
 """Products of tiles that take as long to follow as what else is in a program."""
-_LEAST_PROGRAMS: Final = 32
+_LEAST_PROGRAMS: Final = 48
 """Products of which fewer programs could be followed keep their plan: their ends do not matter."""
 _STARTS: Final = 4
 """The plans with the best ways to cut the blocks, from which decisions may be taken anew."""
-_DESCENTS: Final = 2
+_DESCENTS: Final = 3
 """Starts from which they are."""
 _HEIGHTS: Final = (1, 2, 3, 4, 6, 8, 16)
 _WIDTHS: Final = (1, 2, 3, 4, 6, 8)
