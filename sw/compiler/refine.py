@@ -12,30 +12,43 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product
 from math import inf
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 from celosia.sw.compiler.descent import PlanCosts, descended
 from celosia.sw.ir.graph import Graph
+from celosia.sw.planning.cost import predict_stage
 from celosia.sw.planning.cuts import balanced
 from celosia.sw.planning.decisions.decide import only_product
 from celosia.sw.planning.extents import tiles
 from celosia.sw.planning.forms.plan import Plan, only_stage
 from celosia.sw.planning.forms.stages import LinearStage
 
-__all__ = ["FOLLOWED_TILES", "heights", "refine"]
+__all__ = ["EFFORTS", "heights", "refine"]
 
-FOLLOWED_TILES: Final = 60_000
-"""Products of tiles in all programs that are followed for a product: this takes some seconds."""
+
+class _Effort(NamedTuple):
+    """How much is followed for a product."""
+
+    followed: int
+    """Products of tiles in all programs."""
+    starts: int
+    """Plans that are followed, of those from which decisions may be taken anew."""
+    descents: int
+    """Starts from which they are."""
+
+
+EFFORTS: Final = {"mvout": _Effort(16_000, 8, 2), "transform": _Effort(60_000, 64, 3)}
+"""By what finishes a product: up to a second, and some seconds where results meet weights."""
 _PROGRAM_TILES: Final = 32
 """Products of tiles that take as long to follow as what else is in a program."""
 _LEAST_PROGRAMS: Final = 48
 """Products of which fewer programs could be followed keep their plan: their ends do not matter."""
-_STARTS: Final = 4
-"""The plans with the best ways to cut the blocks, from which decisions may be taken anew."""
-_DESCENTS: Final = 3
-"""Starts from which they are."""
+_CUTS: Final = 4
+"""The plans with the best ways to cut the blocks, with which a search may start."""
+_ENOUGH: Final = 1.03
+"""A plan that takes so many times the array's own cycles is taken as it is."""
 _HEIGHTS: Final = (1, 2, 3, 4, 6, 8, 16)
 _WIDTHS: Final = (1, 2, 3, 4, 6, 8)
 """Tiles of rows and of columns of a block."""
@@ -54,10 +67,11 @@ def refine(
     There is at least one, and the best ones come first.
     """
     first, *_ = plans
-    op, dim = only_product(graph), config.dim
+    stage, (op, dim) = only_stage(first), (only_product(graph), config.dim)
+    effort = EFFORTS[stage.drain.by]
     search = _Search(config, tiles(op.out.cols, dim), tiles(op.a.cols, dim))
-    followed = len(only_stage(first).rows) * search.columns * search.depth + _PROGRAM_TILES
-    cost = PlanCosts(graph, config, timing, FOLLOWED_TILES // followed)
+    followed = len(stage.rows) * search.columns * search.depth + _PROGRAM_TILES
+    cost = PlanCosts(graph, config, timing, effort.followed // followed)
     if cost.most < _LEAST_PROGRAMS:
         return first
 
@@ -65,7 +79,13 @@ def refine(
         found = cost(plan)
         return inf if found is None else found
 
-    best = sorted(search.starts(plans), key=cycles)[:_DESCENTS]
+    def roughly(plan: Plan) -> float:
+        return predict_stage(op, graph, config, only_stage(plan), timing).cycles
+
+    starts = sorted(sorted(search.starts(plans), key=roughly)[: effort.starts], key=cycles)
+    if cycles(starts[0]) <= _ENOUGH * op.out.rows * search.columns * search.depth:
+        return starts[0]
+    best = starts[: effort.descents]
     return min((descended(each, search.decisions, cost) for each in best), key=cycles)
 
 
@@ -93,7 +113,7 @@ class _Search:
         for plan in plans:
             stage = only_stage(plan)
             cuts.setdefault((*stage.rows, 0, *stage.tiles), plan)
-        for plan in islice(cuts.values(), _STARTS):
+        for plan in islice(cuts.values(), _CUTS):
             a, w = only_stage(plan).a, only_stage(plan).w
             yield plan
             yield _changed(plan, a=replace(a, tiles=1, first=1), w=replace(w, columns=1))
