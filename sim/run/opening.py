@@ -152,7 +152,7 @@ def build_faster(config: AcceleratorConfig, tell: Progress) -> None:
         build_profiled(config, record, tell)
     except EnvironmentProblem as problem:
         _LOG.warning(
-            "celosia: no simulator with a profile, so the run takes longer (%s=never tries none): "
+            "celosia: no simulator with a profile, so the run takes longer (%s=never builds none): "
             "%s",
             PROFILED_VARIABLE,
             problem,
