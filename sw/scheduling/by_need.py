@@ -33,6 +33,9 @@ NEVER: Final = 1 << 60
 _SPARE: Final = 3
 """Times that a transform of rows could be done before products need its results, or its place:
 its bias comes behind weights, and it waits for banks that these and rows of A are read from."""
+_SHORT: Final = 32
+"""Cycles of a transform that products may wait for.  Measured: of the small language model, without
+such waits a step of 1 row takes 1.5 % longer, and with longer ones a step of 4 rows 0.3 %."""
 _WINDOW: Final = 12
 """Operations of a unit that are compared: those that are needed soonest."""
 _FAR: Final = 40
@@ -217,13 +220,15 @@ class _Scheduler:
                         self._stores_of(choice[2])
 
     def _stores_of(self, transform: int) -> None:
-        """Stores of what a transform leaves, as many as their queue has room for.
+        """Stores of what a transform leaves: of a long one, as many as their queue has room for.
 
         Products would wait behind any more until the transform is over.
         """
         for index in self._readers[transform]:
             ready = self.begin[index] < 0 and not self._missing[index]
-            if ready and self._units[index] is Unit.STORE and not self._is_full(Unit.STORE):
+            if not ready or self._units[index] is not Unit.STORE:
+                continue
+            if self._cycles[transform] <= _SHORT or not self._is_full(Unit.STORE):
                 self._put(index, self._soonest(index))
 
     def _choice(self, unit: Unit, end: int, clock: int) -> tuple[int, int, int] | None:
