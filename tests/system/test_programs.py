@@ -93,7 +93,7 @@ EXPECTED = {
     "layer": (478, "a7dd2ee96693"),
     "layer, bytes again": (376, "e594763f5bc7"),
     "layer, no loops": (1075, "2194a445b588"),
-    "decoder": (720, "31229827ddec"),
+    "decoder": (718, "20d4caea604b"),
     "branches": (1308, "a4ab15d67789"),
     "onnx": (94, "b006c36ae670"),
 }

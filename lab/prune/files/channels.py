@@ -13,18 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import AttributeProto, GraphProto, NodeProto, TensorProto, numpy_helper
 
+from celosia.sw.frontend.importer.handlers.activations import ACTIVATIONS
+from celosia.sw.frontend.importer.handlers.elementwise import ELEMENTWISE
 from celosia.sw.frontend.importer.source.scope import node_label
 
 __all__ = ["Cut", "Hidden", "NoChannelsError", "find_hidden"]
 
 _PRODUCTS: Final = frozenset({"MatMul", "Gemm"})
-_BY_COLUMN: Final = frozenset({
-    *("Add", "Sub", "Mul", "Div", "Pow", "Max", "Min", "PRelu"),
-    *("Relu", "LeakyRelu", "Elu", "Selu", "Celu", "Clip", "Softplus", "Softsign", "Mish"),
-    *("Erf", "Tanh", "Sigmoid", "HardSigmoid", "HardSwish", "Gelu", "Swish", "ThresholdedRelu"),
-    *("Exp", "Log", "Sqrt", "Reciprocal", "Abs", "Neg", "Identity", "Dropout", "Cast"),
-    *("FastGelu", "BiasGelu", "QuickGelu"),
-})
+_ALONG_ROWS: Final = frozenset({"Softmax", "LogSoftmax", "Hardmax"})
+_FUSED: Final = frozenset({"BiasAdd", "BiasGelu", "FastGelu", "QuickGelu"})
+_BY_COLUMN: Final = frozenset(ELEMENTWISE) | (frozenset(ACTIVATIONS) - _ALONG_ROWS) | _FUSED
 """Operators, with those of ONNX Runtime, that compute each element from those at its place."""
 
 

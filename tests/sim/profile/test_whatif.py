@@ -31,14 +31,14 @@ def exact(document):
     return {**document, "predicted_cycles": document["cycles"]}
 
 
-def test_the_cost_model_knows_what_would_help(document):
-    changes = what_if(document)
+def test_the_cost_model_knows_what_would_help(exact):
+    changes = what_if(exact)
     assert changes
     array = [change.what.startswith("an array of") for change in changes]
     assert array == sorted(array)
     rest = [change.saved for change, larger in zip(changes, array, strict=True) if not larger]
     assert rest == sorted(rest, reverse=True)
-    graph = copy.deepcopy(document)
+    graph = copy.deepcopy(exact)
     graph["operators"][0]["problem"] = None
     assert what_if(graph) is None
 

@@ -98,8 +98,8 @@ def test_a_file_goes_through_all_levels_to_commands(gelu):
         "// recognize: nn, 3 operators",
         "// quantize: cel, 1 operator in 1 segment, 0 operators of the host",
         "// decide: cel.plan, 1 stage",
-        "// expand: cel.program, 17 operations",
-        "// lower: commands, 28 commands",
+        "// expand: cel.program, 18 operations",
+        "// lower: commands, 29 commands",
     ]
     assert shown.count("//   its text reads back as it was") == 6
     assert shown.count("//   executed: the same bits in ") == 3

@@ -104,9 +104,10 @@ def test_a_new_curve_needs_no_recognizer(monkeypatch):
     ],
 )
 def test_ends_in_any_order_become_one_relu(steps, most):
-    g, x = Graph(), None
+    g = Graph()
+    x = g.x
     for op, *end in steps:
-        x = g(op, x or g.x, *end)
+        x = g(op, x, *end)
     done = rewrite(g.finish({"out": x}), find_limits)
     assert [node.op for node in done.graph.nodes] == ["add", "relu"]
     assert done.graph.nodes[-1].attributes == ({} if most is None else {"most": most})
@@ -116,8 +117,9 @@ def test_ends_in_any_order_become_one_relu(steps, most):
     "steps", [[("max", -1), ("min", 1)], [("min", -2), ("max", 0)], [("min", 6)], [("relu",)]]
 )
 def test_other_ends_stay(steps):
-    g, x = Graph(), None
+    g = Graph()
+    x = g.x
     for op, *end in steps:
-        x = g(op, x or g.x, *end)
+        x = g(op, x, *end)
     before = g.finish({"out": x})
     assert rewrite(before, find_limits).graph.nodes == before.nodes
