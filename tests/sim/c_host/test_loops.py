@@ -17,7 +17,7 @@ CONFIG = resolve_config("tiny")
 DIM = CONFIG.dim
 # The second one has LOOP_WS in the RTL.
 PRESETS = "tiny", pytest.param("gemmini4", marks=pytest.mark.slow)
-"""Whose host expands loops, and whose RTL does: `test_expansion.py` has the expansions of both."""
+"""A preset whose host expands loops, and one whose RTL does; `test_expansion.py` has both's."""
 LIBRARY = {instruction.name: instruction for instruction in LIBRARY_INSTRUCTIONS}
 
 

@@ -54,7 +54,7 @@ def pruned(*words):
 
 
 def test_twins_are_repaired_without_a_loss():
-    """Of each two channels that are alike one matters more: what is left of both is all."""
+    """One of each two channels that are alike matters more: with it, nothing of both is lost."""
     far, _ = pruned("--ffn", "50%", "--no-repair")
     less, before = pruned("--ffn", "50%", "-o", "less.onnx")
     assert far["quality"]["mean cosine"] < 0.9999
