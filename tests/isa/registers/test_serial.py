@@ -46,6 +46,13 @@ def test_a_changed_byte_is_noticed(place):
     assert list(Unframer().feed(bytes(wire))) == []
 
 
+def test_the_end_of_a_frame_that_broke_off_behind_an_escape_ends_the_escape_too():
+    """The byte behind it stands for itself, though behind an escape it would be another one."""
+    body = bytes((0xDC, 1, 0xDD))
+    wire = bytes((0xC0, 5, 0xDB)) + framed(body)
+    assert list(Unframer().feed(wire)) == [body]
+
+
 def test_a_request_and_a_reply():
     request = Request(Verb.WRITE, 7, 0x01020304, 2, b"xy")
     assert request.packed() == bytes((2, 7, 4, 3, 2, 1, 2, 0)) + b"xy"

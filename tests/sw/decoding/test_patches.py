@@ -86,6 +86,9 @@ def test_one_context_alone_needs_no_tokens(contexts, count):
         lambda p: [(p[0].context + p[1].context, 0)],
         lambda p: [(p[0].slot, 0)],
         lambda p: [(START + 2 * (LAYOUT.first(p[0].slot) + 10) * ROW, 0)],
+        # The byte before the cache and the one behind it are nobody's.
+        lambda p: [(START + (-1, 0, 1)[p[0].slot], 0)],
+        lambda p: [(START + LAYOUT.rows * ROW - p[0].slot, 0)],
     ],
 )
 def test_a_program_that_is_another_one_elsewhere_is_refused(words):

@@ -109,3 +109,16 @@ def test_the_older_of_two_is_the_one_that_is_stored_first(names, older, newer, s
     message = f"{older} and {newer} share bytes, but store {late} of {older} .* store {first}$"
     with pytest.raises(ValueError, match=message):
         check_reuse(ops, graph, {"a": 0, "b": 0}, TINY)
+
+
+@pytest.mark.parametrize("cache", ["a", "b"])
+def test_a_cache_shares_bytes_with_nobody_though_it_is_neither_result_nor_constant(cache):
+    """What a step appends is read by later steps, and what was there by this one."""
+    graph = small_graph({"a": 4, "b": 4})
+    kept = replace(graph.tensors[cache], cache=True)
+    ops: list[Op] = [store("a"), store("b")]
+    addresses = {"a": 0, "b": 0}
+    check_reuse(ops, graph, addresses, TINY)
+    graph = replace(graph, tensors={**graph.tensors, cache: kept})
+    with pytest.raises(ValueError, match="a and b share bytes, but a is needed after the program"):
+        check_reuse(ops, graph, addresses, TINY)
