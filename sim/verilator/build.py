@@ -55,6 +55,9 @@ _HARNESS = _HERE / "harness"
 _MEMORY = _HERE / "memory"
 HARNESS = _HARNESS / "harness.cpp"
 """What drives a model."""
+_RARE_BRANCHES = _HARNESS / "rare_branches.h"
+"""Before the model's C++: what it says of branches ends with `_BRANCHES`."""
+_BRANCHES = _HARNESS / "branches.h"
 RUNTIME = _HARNESS / "runtime.cpp"
 """What all models have in common."""
 
@@ -63,7 +66,15 @@ LANGUAGE = ("-std=c++17", "-DVL_TIME_CONTEXT", f"-I{_HARNESS}", f"-I{_MEMORY}")
 _COMPILE = (*LANGUAGE, "-O1", "-fPIC", "-fvisibility=hidden")
 # GCC's value numbering takes a third of the time to compile a model, and keeps more values than
 # there are registers: models are faster without it, too.
-_GCC = ("-fno-tree-fre",)
+# What is rarely run stands apart: with `rare_branches.h`, a cycle takes 8 % less time.  The rest
+# is 3 % fewer instructions, in the same time of compiling: bits that are stored together, and
+# branches that stay branches.
+_GCC = (
+    "-fno-tree-fre",
+    *("-freorder-blocks-algorithm=stc", "-freorder-blocks-and-partition"),
+    *("-fexpensive-optimizations", "-fstore-merging"),
+    *("-fno-if-conversion", "-fno-if-conversion2"),
+)
 # --x-initial unique fills memories with seeded garbage.  Verilator's data-flow optimization stays
 # on: with registers folded (`verilog.py`) models are 1.4 times faster with it; without, slower.
 # But it must not turn ``enable ? f(a) : 0`` into ``{n{enable}} & f(a)``: that computes f(a) always.
@@ -207,7 +218,8 @@ def compile_model(
     usual = [*compiler.command, *_flags(compiler), *includes(verilator)]
     command = [*usual, *options.compile, *signs]
     runtime = _runtime_name(compiler, verilator, options)
-    jobs = [[*command, *often, *unit(work, "often", [*parts, HARNESS])]]
+    guessed = [_RARE_BRANCHES, *parts, _BRANCHES] if compiler.is_gcc else parts
+    jobs = [[*command, *often, *unit(work, "often", [*guessed, HARNESS])]]
     # What runs once, to set up a model, is most of the code: it is not worth optimizing.
     if not (work / "rare.o").exists():
         jobs.append([*command, "-O0", *unit(work, "rare", rare)])
