@@ -14,6 +14,7 @@ from celosia.sim.run.measure_graph import GraphMeasurement, measure_graph
 from celosia.sim.run.opening import Opener, open_for, prepare_run
 from celosia.sim.run.options.options import RunOptions
 from celosia.sim.run.outcome import Outcome, setting_of
+from celosia.sim.run.programs.kept_plan import DecideOnce
 from celosia.sim.run.programs.known_program import KnownProgram
 from celosia.sim.run.report import Report
 from celosia.sim.support.display import Steps
@@ -24,7 +25,7 @@ from celosia.sim.workloads.product_workloads import MEMORY_STEP
 from celosia.sim.workloads.similarity import compare_texts
 from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.compiler.passes import Pass
-from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.driver.device import Device
 from celosia.sw.driver.program_file import MAX_MEMORY_BYTES
 from celosia.sw.ir.graph import Graph
@@ -109,7 +110,7 @@ def compile_one(
     """
     target = options.target
     tell(compiling_text(graph, target.config, name), None)
-    return compile_for(graph, target.config, target.timing, Decide(plan), options.encode)
+    return compile_for(graph, target.config, target.timing, DecideOnce(plan), options.encode)
 
 
 def announce(

@@ -25,6 +25,7 @@ from celosia.sim.command.options.model import (
 )
 from celosia.sim.command.outputs.plan_report import planned_program
 from celosia.sim.command.outputs.precision_table import precision_table
+from celosia.sim.run.programs.kept_plan import kept_plan
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.output import check_destination, open_atomically
 from celosia.sim.support.problems import InputError
@@ -42,6 +43,8 @@ from celosia.sim.workloads.models.prepare import (
 from celosia.sim.workloads.models.saved_model import SAVED_SUFFIX, save_prepared
 from celosia.sim.workloads.published_encoder import published_profiles
 from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.ir.graph import Graph
+from celosia.sw.planning.forms.plan import Plan
 
 __all__ = ["build"]
 
@@ -158,7 +161,7 @@ def _decided(
             compile_graph(
                 each.graph,
                 hardware[0],
-                Decide(planned_program(each.graph, *hardware).plan),
+                Decide(_compared(each.graph, hardware)),
                 timing=hardware[1],
             )
             for each in prepared.model.segments
@@ -166,6 +169,11 @@ def _decided(
     except ValueError as error:
         raise InputError(str(error)) from None
     return Decided.on(*hardware, found)
+
+
+def _compared(graph: Graph, hardware: tuple[AcceleratorConfig, MemoryTiming]) -> Plan:
+    """The plan of a segment, beside the alternatives to it."""
+    return kept_plan("compared", graph, *hardware, lambda: planned_program(graph, *hardware).plan)
 
 
 def _check_published(given: Mapping[str, object]) -> None:

@@ -137,6 +137,20 @@ def test_a_model_is_saved_for_several_sizes_and_runs_for_those_of_its_inputs():
         assert all((value == constants[0][name]).all() for name, value in other.items())
 
 
+def test_what_was_compared_is_not_compared_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("CELOSIA_CACHE", str(tmp_path / "cache"))
+    dense()
+    built = ("build", "m.onnx", "--calibrate", "c.npz", "--dim", "rows=5", "-o")
+    right(*built, "first.plan")
+
+    def never(*_arguments):
+        raise AssertionError("it was compared")
+
+    monkeypatch.setattr("celosia.sim.command.models.build_command.planned_program", never)
+    right(*built, "second.plan")
+    assert Path("second.plan").read_bytes() == Path("first.plan").read_bytes()
+
+
 def test_sizes_that_a_model_is_not_saved_for_are_refused():
     dense()
     right("build", "m.onnx", "-o", "m.plan", *SIZES)
