@@ -6,14 +6,16 @@ from itertools import groupby
 from typing import Any
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.sw.branches.blocks import Block, Branches
-from celosia.sw.branches.costs import QUARTERS, Costs
+from celosia.sw.branches.blocks import Block, Branches, part_of
+from celosia.sw.branches.costs import Costs
+from celosia.sw.branches.shares import QUARTERS
 from celosia.sw.compiler.passes import predict
+from celosia.sw.ir.graph import Graph
 from celosia.sw.planning.forms.plan import Plan, RingPlan, Stage
 from celosia.sw.planning.forms.stages import Branch, ConcurrentStage
 from celosia.sw.planning.rules.verify import machine_of, verify_plan
 
-__all__ = ["plan_of_stages"]
+__all__ = ["follow", "plan_of_stages"]
 
 _NAMES = ("op", "heads", "kind", "by")
 """Fields with strings that are no names of rings."""
@@ -24,7 +26,34 @@ def plan_of_stages(stages: Sequence[Branches], costs: Costs) -> Plan:
 
     Blocks that follow each other alone are planned together.
     """
-    graph, config = costs.graph, costs.config
+    plans = _composed(costs.graph, stages, costs)
+    return min(plans, key=lambda each: _cycles(costs.graph, each, costs))
+
+
+def follow(stages: Sequence[Branches], costs: Costs) -> bool:
+    """Let the timeline follow the program of the first of `stages` of which that is not known.
+
+    Returns whether there was one: then other stages may be the best.
+    """
+    for branches in stages:
+        found = costs.together(branches)
+        if len(branches) == 1 or found is None or costs.is_followed(branches, found.quarters):
+            continue
+        blocks = sorted((b for branch in branches for b in branch), key=lambda b: b.number)
+        part = part_of(costs.graph, blocks)
+        plans = _composed(part, [branches], costs)
+        cycles = min(_cycles(part, plan, costs) for plan in plans)
+        costs.learn(branches, found.quarters, cycles)
+        return True
+    return False
+
+
+def _cycles(graph: Graph, plan: Plan, costs: Costs) -> int:
+    return predict(graph, costs.config, plan, costs.timing).cycles
+
+
+def _composed(graph: Graph, stages: Sequence[Branches], costs: Costs) -> list[Plan]:
+    """The plans of `stages`, which compute a part of `graph`, by each scheduler."""
     composer = _Composer(costs)
     made: list[Stage] = []
     for alone, run in groupby(stages, lambda branches: len(branches) == 1):
@@ -34,15 +63,14 @@ def plan_of_stages(stages: Sequence[Branches], costs: Costs) -> Plan:
             made += [composer.together(branches) for branches in run]
     plan = Plan(
         graph=graph.name,
-        machine=machine_of(config),
+        machine=machine_of(costs.config),
         rings=composer.rings,
         stages=tuple(made),
     )
-    plans = [
-        verify_plan(replace(plan, scheduler=scheduler), graph, config)
+    return [
+        verify_plan(replace(plan, scheduler=scheduler), graph, costs.config)
         for scheduler in ("regular", "need")
     ]
-    return min(plans, key=lambda each: predict(graph, config, each, costs.timing).cycles)
 
 
 class _Composer:

@@ -1,30 +1,32 @@
 """What blocks of a graph take alone, in all of the memories or in a share of them.
 
-The timeline follows each block once; what sets of them take beside each other is put together from
-that, by the unit that is busiest: there are too many sets to follow a program of each.
+The timeline follows blocks that are alike once.  What sets of them take beside each other is at
+least what the unit that is busiest does, until the timeline has followed their composed program
+(`celosia.sw.branches.compose.follow`): there are too many sets to follow a program of each.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from statistics import fmean
 from typing import Final
 
-from celosia.isa.config import AcceleratorConfig, ConfigError
+from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
-from celosia.sw.branches.blocks import Block, part_of
-from celosia.sw.compiler.choose import choices_by_rows
+from celosia.sw.branches.blocks import Block, blocks_of, part_of
+from celosia.sw.branches.candidates import candidates
+from celosia.sw.branches.shares import QUARTERS, share_of
+from celosia.sw.compiler.alike import anonymous
 from celosia.sw.compiler.passes import predict
 from celosia.sw.ir.graph import Graph, View
 from celosia.sw.ir.program import Load, LoadParameters, Op, Store, Transform
-from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.scheduling.expansion.expand import expand
 from celosia.sw.scheduling.trickle import array_cycles
 from celosia.sw.timeline.graphs import transform_work
 
-__all__ = ["QUARTERS", "Cost", "Costs", "Together", "share_of"]
+__all__ = ["Cost", "Costs", "Together"]
 
-QUARTERS: Final = 4
-"""Shares of the local memories are so many quarters of each."""
 _SHARES: Final = {
     1: ((4,),),
     2: ((2, 2), (3, 1), (1, 3)),
@@ -34,12 +36,8 @@ _SHARES: Final = {
 """The quarters that branches may get, by the number of branches."""
 _NEAR: Final = 1.03
 """A plan that reads less may take so much longer than the fastest one, beside other branches."""
-
-_SIZES: Final = ((4, 4), (8, 4))
-"""Rows of a block and tiles along K of a piece, in tiles: taller blocks load weights less often,
-and hide less of other work.  Measured: with (8, 2), too, `decode-deep` takes 1.8 % longer."""
 _MEETING: Final = 1.03
-"""How much longer branches take together than the unit that all of them wait for."""
+"""How much longer branches take together than the unit that all of them wait for, at first."""
 
 
 @dataclass(frozen=True)
@@ -60,27 +58,6 @@ class Together:
     quarters: tuple[int, ...]
 
 
-class _Share(AcceleratorConfig):
-    """A share of an accelerator's memories, which need not be a power of two."""
-
-    def _check_power_of_two(self, name: str, low: int, high: int) -> None:
-        if getattr(self, name) < low:
-            raise ConfigError(f"{name}: {getattr(self, name)} is less than {low}")
-
-
-def share_of(config: AcceleratorConfig, quarters: int) -> AcceleratorConfig:
-    """An accelerator with so many quarters of each local memory.
-
-    Raises `ConfigError` if that is too little.
-    """
-    if quarters == QUARTERS:
-        return config
-    values = {each.name: getattr(config, each.name) for each in fields(config)}
-    for name in ("scratchpad_kib", "accumulator_kib", "parameter_rows", "statistics_rows"):
-        values[name] = values[name] * quarters // QUARTERS
-    return _Share(**values)
-
-
 @dataclass(eq=False)
 class Costs:
     """The costs of the blocks of `graph`, found when they are asked for."""
@@ -88,7 +65,17 @@ class Costs:
     graph: Graph
     config: AcceleratorConfig
     timing: MemoryTiming
+    only_followed: bool = False
+    """Branches whose program nobody has followed are nothing to go by."""
     _known: dict[tuple[int, int], Cost | None] = field(default_factory=dict)
+    _taken: dict[tuple[int, int], int] = field(default_factory=dict)
+    """Which plan was taken for blocks."""
+    _followed: dict[tuple[int, tuple[int, ...]], float] = field(default_factory=dict)
+    """What the timeline says of branches, with the quarters for each."""
+    _longer: list[float] = field(default_factory=lambda: [_MEETING])
+    _keys: dict[tuple[tuple[int, ...], ...], int] = field(default_factory=dict)
+    _numbers: dict[Hashable, int] = field(default_factory=dict)
+    """One number for blocks that are alike."""
 
     def plan(self, blocks: Sequence[Block], quarters: int) -> Plan:
         """The plan of blocks in so many quarters of the memories.
@@ -97,15 +84,17 @@ class Costs:
         Raises `ValueError` if they do not fit.
         """
         part, share = part_of(self.graph, blocks), share_of(self.config, quarters)
-        chosen = choices_by_rows(part, share)
-        plans = [
-            decide_graph(part, share, replace(chosen, block_tiles=block, piece_tiles=piece))
-            for block, piece in _SIZES
-        ]
-        known = {repr(plan.stages): plan for plan in reversed(plans)}
-        plans = [plan for plan in plans if known[repr(plan.stages)] is plan]
+        plans = candidates(part, share)
         if len(plans) == 1:
             return plans[0]
+        key = self._key(blocks), quarters
+        if key not in self._taken:
+            taken = self._best(plans, part, quarters)
+            self._taken[key] = plans.index(taken)
+        return plans[self._taken[key]]
+
+    def _best(self, plans: Sequence[Plan], part: Graph, quarters: int) -> Plan:
+        share = share_of(self.config, quarters)
         cycles = [predict(part, share, plan, self.timing).cycles for plan in plans]
         if quarters == QUARTERS:
             return plans[cycles.index(min(cycles))]
@@ -114,7 +103,7 @@ class Costs:
 
     def of(self, block: Block, quarters: int) -> Cost | None:
         """The cost of a block in so many quarters of the memories; None: it does not fit."""
-        key = block.number, quarters
+        key = self._key([block]), quarters
         if key not in self._known:
             try:
                 self._known[key] = self._cost(block, quarters)
@@ -122,20 +111,46 @@ class Costs:
                 self._known[key] = None
         return self._known[key]
 
+    @cached_property
+    def hidden(self) -> float:
+        """What blocks take one after the other, as a share of what each takes alone."""
+        blocks = blocks_of(self.graph)
+        costs = [cost for block in blocks if (cost := self.of(block, QUARTERS))]
+        plan = self.plan(blocks, QUARTERS)
+        whole = predict(self.graph, self.config, plan, self.timing).cycles
+        return whole / sum(cost.cycles for cost in costs)
+
     def together(self, branches: Sequence[Sequence[Block]]) -> Together | None:
         """What branches take beside each other, each with its share of the memories.
 
-        None: they do not fit.
+        It is what the timeline says, or until that is known, what the unit that is busiest does,
+        longer by as much as those that are known took.  None: they do not fit.
         """
+        if len(branches) == 1:
+            ((block,),) = branches
+            cost = self.of(block, QUARTERS)
+            return cost and Together(cost.cycles * self.hidden, (QUARTERS,))
         found = [
             each for shares in _SHARES[len(branches)] for each in self._shared(branches, shares)
         ]
         return min(found, key=lambda each: each.cycles, default=None)
 
+    def is_followed(self, branches: Sequence[Sequence[Block]], quarters: tuple[int, ...]) -> bool:
+        """Whether the timeline has followed the program of these branches, or of some alike."""
+        return (self._key(*branches), quarters) in self._followed
+
+    def learn(
+        self, branches: Sequence[Sequence[Block]], quarters: tuple[int, ...], cycles: float
+    ) -> None:
+        """Remember what the timeline says of branches."""
+        (bound,) = self._shared(branches, quarters, bound=True)
+        self._followed[self._key(*branches), quarters] = cycles
+        self._longer.append(cycles / bound.cycles)
+
     def _shared(
-        self, branches: Sequence[Sequence[Block]], quarters: tuple[int, ...]
+        self, branches: Sequence[Sequence[Block]], quarters: tuple[int, ...], *, bound: bool = False
     ) -> Iterator[Together]:
-        """What branches take with these shares, if they fit."""
+        """What branches take with these shares, if they fit; or no less than that."""
         alone: list[float] = []
         busy: list[float] = [0.0] * 4
         for branch, share in zip(branches, quarters, strict=True):
@@ -145,8 +160,22 @@ class Costs:
             found = [cost for cost in costs if cost is not None]
             alone.append(sum(cost.cycles for cost in found))
             busy = [b + sum(cost.busy[unit] for cost in found) for unit, b in enumerate(busy)]
-        cycles = alone[0] if len(branches) == 1 else _MEETING * max(*alone, *busy)
-        yield Together(cycles, quarters)
+        least = max(*alone, *busy)
+        if bound:
+            yield Together(least, quarters)
+        elif (key := (self._key(*branches), quarters)) in self._followed:
+            yield Together(self._followed[key], quarters)
+        elif not self.only_followed:
+            yield Together(least * fmean(self._longer), quarters)
+
+    def _key(self, *branches: Sequence[Block]) -> int:
+        """What branches that are alike have in common."""
+        numbers = tuple(tuple(block.number for block in branch) for branch in branches)
+        if numbers not in self._keys:
+            lists = [[op for block in branch for op in block.ops] for branch in branches]
+            found = anonymous(self.graph.tensors, *lists)
+            self._keys[numbers] = self._numbers.setdefault(found, len(self._numbers))
+        return self._keys[numbers]
 
     def _cost(self, block: Block, quarters: int) -> Cost:
         share, part = share_of(self.config, quarters), part_of(self.graph, [block])

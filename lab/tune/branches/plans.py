@@ -1,5 +1,7 @@
 """Plans of stages by a strategy, and the source of `--stages`."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig, did_you_mean
@@ -7,8 +9,8 @@ from celosia.isa.memory import MemoryTiming
 from celosia.lab.tune.branches.search import STRATEGIES, Strategy, stages_of
 from celosia.sim.run.options.plan_sources import PlanSource
 from celosia.sim.support.problems import InputError
-from celosia.sw.branches.blocks import blocks_of
-from celosia.sw.branches.compose import plan_of_stages
+from celosia.sw.branches.blocks import Block, blocks_of
+from celosia.sw.branches.compose import follow, plan_of_stages
 from celosia.sw.branches.costs import Costs
 from celosia.sw.compiler.passes import predict
 from celosia.sw.ir.graph import Graph
@@ -20,6 +22,8 @@ BEST: Final = "best"
 """The strategy whose plan is expected to be the fastest."""
 _GAIN: Final = 0.01
 """Stages must be expected to be better by this share than the sequential order."""
+_FOLLOWED: Final = 24
+"""Programs of stages that the timeline follows, at most; those that are alike count once."""
 
 
 def best_stages(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> Plan:
@@ -38,8 +42,7 @@ def staged_plan(
     graph: Graph, config: AcceleratorConfig, timing: MemoryTiming, strategy: Strategy
 ) -> Plan:
     """The plan by a strategy.  Raises `ValueError` for what the accelerator cannot do."""
-    costs = Costs(graph, config, timing)
-    return plan_of_stages(stages_of(blocks_of(graph), costs, strategy), costs)
+    return _planned(blocks_of(graph), Costs(graph, config, timing), strategy)
 
 
 def staged_plans(
@@ -47,10 +50,26 @@ def staged_plans(
 ) -> dict[Strategy, Plan]:
     """A plan by each strategy."""
     blocks, costs = blocks_of(graph), Costs(graph, config, timing)
-    return {
-        strategy: plan_of_stages(stages_of(blocks, costs, strategy), costs)
-        for strategy in STRATEGIES
-    }
+    return {strategy: _planned(blocks, costs, strategy) for strategy in STRATEGIES}
+
+
+def _planned(blocks: Sequence[Block], costs: Costs, strategy: Strategy) -> Plan:
+    """The plan by a strategy; of `dp`, the timeline follows what seems to be best.
+
+    What is best by the unit that is busiest is compared, too: stages hide the ends of each other.
+    """
+    stages = stages_of(blocks, costs, strategy)
+    plans = [plan_of_stages(stages, costs)]
+    if strategy == "dp":
+        for _ in range(_FOLLOWED):
+            if not follow(stages, costs):
+                break
+            stages = stages_of(blocks, costs, strategy)
+        costs = replace(costs, only_followed=True)
+        plans.append(plan_of_stages(stages_of(blocks, costs, strategy), costs))
+    return min(
+        plans, key=lambda plan: predict(costs.graph, costs.config, plan, costs.timing).cycles
+    )
 
 
 def _check(strategy: str) -> None:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from celosia.isa.config import ConfigError
@@ -15,10 +16,15 @@ from celosia.lab.tune.branches.search import STRATEGIES, stages_of
 from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sw.branches import costs as costs_module
 from celosia.sw.branches.blocks import Block, blocks_of
-from celosia.sw.branches.costs import QUARTERS, Cost, Costs, Together, share_of
+from celosia.sw.branches.compose import plan_of_stages
+from celosia.sw.branches.costs import Cost, Costs, Together
+from celosia.sw.branches.shares import QUARTERS, share_of
 from celosia.sw.compiler.pipeline import Decide, compile_graph
-from celosia.sw.planning.choices import Choices
-from celosia.sw.planning.forms.stages import ConcurrentStage
+from celosia.sw.ir.graph import Requantize, Tensor
+from celosia.sw.ir.graph_builder import GraphBuilder
+from celosia.sw.models.cases import Case
+from celosia.sw.models.random_operands import int8_matrix
+from celosia.sw.planning.forms.stages import ConcurrentStage, LinearStage
 from celosia.sw.planning.forms.text import parse_plan, print_plan
 from celosia.sw.planning.rules.verify import PlanError, verify_plan
 
@@ -65,6 +71,7 @@ def test_a_branch_gets_most_of_the_memories_where_that_is_faster(monkeypatch):
     long, short = (Block(number, (), frozenset()) for number in range(2))
     costs = Measured({})
     reads = {0: {4: 100, 3: 120, 2: 200, 1: 300}, 1: {4: 80, 3: 80, 2: 80, 1: 80}}
+    monkeypatch.setattr(costs, "_key", lambda *_: 0)
     monkeypatch.setattr(
         costs, "of", lambda b, quarters: Cost(100, (90.0, reads[b.number][quarters], 0.0, 0.0))
     )
@@ -73,6 +80,7 @@ def test_a_branch_gets_most_of_the_memories_where_that_is_faster(monkeypatch):
         assert found is not None
         assert found.quarters == quarters
         assert 200 <= found.cycles < 210
+    monkeypatch.setattr(Costs, "hidden", 1)
     alone = Costs.together(costs, [[long]])
     assert alone == Together(100, (QUARTERS,))
 
@@ -89,21 +97,21 @@ def test_a_branch_gets_most_of_the_memories_where_that_is_faster(monkeypatch):
 def test_of_plans_that_take_about_as_long_the_one_that_reads_less_runs_beside_others(
     monkeypatch, cycles, quarters, chosen
 ):
-    """Each plan by the rows of its blocks: the second one reads a half, and writes three times."""
-    plans = {4: "fast", 8: "reads less"}
-    expected = dict(zip(plans.values(), cycles, strict=True))
+    """The second plan reads a half, and writes three times."""
+    plans = ("fast", "reads less")
+    expected = dict(zip(plans, cycles, strict=True))
     work = {"fast": (0.0, 80.0, 10.0, 0.0), "reads less": (0.0, 40.0, 30.0, 0.0)}
     monkeypatch.setattr(costs_module, "part_of", lambda *_: None)
-    monkeypatch.setattr(costs_module, "choices_by_rows", lambda *_: Choices())
     monkeypatch.setattr(
         costs_module,
-        "decide_graph",
-        lambda _, __, choices: SimpleNamespace(stages=plans[choices.block_tiles]),
+        "candidates",
+        lambda *_: [SimpleNamespace(stages=name) for name in plans],
     )
     monkeypatch.setattr(
         costs_module, "predict", lambda _, __, plan, ___: Cost(expected[plan.stages], ())
     )
     costs = Measured({})
+    monkeypatch.setattr(costs, "_key", lambda *_: 0)
     monkeypatch.setattr(costs, "_work", lambda plan, _: work[plan.stages])
     assert costs.plan([], quarters).stages == chosen  # type: ignore[comparison-overlap]
 
@@ -177,3 +185,29 @@ def test_branches_that_meet_are_refused(decode):
     split = (replace(first, stages=(one,), cycles=(1,)),)
     rest = replace(first, stages=first.stages[1:], cycles=first.cycles[1:])
     refused("ring-apart", replace(stage, branches=(*split, rest, second)))
+
+
+def test_blocks_of_sums_that_have_all_of_a_share_compute_the_same(monkeypatch):
+    """A long product whose next block waits until the last one is drained, beside a short one."""
+    random, builder = np.random.default_rng(3), GraphBuilder("beside")
+    inputs = {}
+    for name, rows in (("long", 64), ("short", 16)):
+        inputs |= {f"{name}.a": int8_matrix(random, rows, 64)}
+        a = builder.input(Tensor(f"{name}.a", "int8", rows, 64))
+        w = builder.constant(f"{name}.w", int8_matrix(random, 64, 384))
+        out = builder.tensor(Tensor(name, "int8", rows, 384))
+        builder.matmul(name, out, a, w, Requantize(0.01))
+    case = Case(builder.finish("long", "short"), inputs)
+    costs = Costs(case.graph, BASE, SLOW)
+    monkeypatch.setattr(costs, "_best", lambda plans, *_: plans[1])
+    branches = tuple((block,) for block in blocks_of(case.graph))
+    costs.learn(branches, (2, 2), 1)
+    plan = plan_of_stages([branches], costs)
+    (stage,) = plan.stages
+    assert isinstance(stage, ConcurrentStage)
+    long = stage.branches[0].stages[0]
+    assert isinstance(long, LinearStage)
+    assert max(long.rows) * max(long.tiles) == 512  # Half of the accumulator, at once.
+    compiled = compile_graph(case.graph, BASE, Decide(plan))
+    size = compiled.end - MEMORY_BASE
+    check_device(case, FunctionalDevice(BASE, memory_bytes=size), compiled)
