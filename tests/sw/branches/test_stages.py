@@ -145,7 +145,7 @@ def test_blocks_of_a_graph(decode):
 
 @pytest.mark.parametrize(
     "strategy",
-    [pytest.param(each, marks=[pytest.mark.slow] * (each != "dp")) for each in STRATEGIES],
+    [pytest.param(each, marks=[pytest.mark.slow] * (each != "greedy")) for each in STRATEGIES],
 )
 def test_every_strategy_computes_the_same(decode, strategy):
     plan = staged_plan(decode.graph, BASE, SLOW, strategy)
