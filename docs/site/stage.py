@@ -5,6 +5,8 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -95,23 +97,49 @@ def rooms() -> dict[str, list[str]]:
     return found
 
 
+@dataclass(frozen=True)
+class _Written:
+    """What a module's text says of its names."""
+
+    public: tuple[str, ...]
+    imported: Mapping[str, frozenset[str]]
+    """The names that it has from each module of the package."""
+    unexplained: Mapping[str, str]
+
+
+@cache
+def _written(path: Path) -> _Written:
+    """Read a module, once: most are asked for by each of the three functions below."""
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    public: list[str] = []
+    imported: dict[str, frozenset[str]] = {}
+    values: dict[str, str] = {}
+    for node, following in pairwise([*body, ast.Pass()]):
+        if isinstance(node, ast.ImportFrom) and (module := node.module or "").startswith("celosia"):
+            names = frozenset(alias.name for alias in node.names)
+            imported[module] = imported.get(module, frozenset()) | names
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            public = public or list(ast.literal_eval(node.value))
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value and not _is_text(following):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            value = ast.unparse(node.value)
+            shown = value if len(value) <= _VALUE_CHARACTERS else ""
+            values |= {ast.unparse(each): shown for each in targets}
+    return _Written(tuple(public), imported, {n: v for n, v in values.items() if n in public})
+
+
 def public(path: Path) -> list[str]:
     """The names that a module's ``__all__`` lists."""
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
-            return list(ast.literal_eval(node.value))
-    return []
+    return list(_written(path).public)
 
 
 def passed_on(path: Path) -> set[str]:
     """The public names of a module that are public in another one, too, from which it has them."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
     names = set(public(path))
     found = set()
-    for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("celosia"):
-            here = names & {alias.name for alias in node.names}
-            found |= here & set(public(module_file(node.module or ""))) if here else set()
+    for module, imported in _written(path).imported.items():
+        here = names & imported
+        found |= here & set(public(module_file(module))) if here else set()
     return found
 
 
@@ -120,16 +148,7 @@ def unexplained(path: Path) -> dict[str, str]:
 
     Sphinx leaves these out.  What is long is empty.
     """
-    body = ast.parse(path.read_text(encoding="utf-8")).body
-    names = set(public(path))
-    found = {}
-    for node, following in pairwise([*body, ast.Pass()]):
-        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value and not _is_text(following):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            value = ast.unparse(node.value)
-            shown = value if len(value) <= _VALUE_CHARACTERS else ""
-            found |= {name: shown for each in targets if (name := ast.unparse(each)) in names}
-    return found
+    return dict(_written(path).unexplained)
 
 
 def _is_text(node: ast.stmt) -> bool:
