@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from typing import Annotated, Any, Final
 
 from celosia.isa.config import AcceleratorConfig
@@ -246,10 +247,15 @@ def _possible(change: Change, document: Mapping[str, Any]) -> Change:
 
 
 def _cycles(problems: list[MatMul], hardware: Hardware) -> int:
-    config, timing = hardware.config, hardware.timing
-    graphs = [graph_of("matmul", problem) for problem in problems]
-    plans = [(graph, find_plan(graph, config, timing)) for graph in graphs]
-    return sum(predict(graph, config, plan, timing).cycles for graph, plan in plans)
+    return sum(_cycles_of(problem, hardware) for problem in problems)
+
+
+@lru_cache(maxsize=1024)
+def _cycles_of(problem: MatMul, hardware: Hardware) -> int:
+    """With the plan that is best there; a search, and a run has many products that are alike."""
+    graph, config, timing = graph_of("matmul", problem), hardware.config, hardware.timing
+    plan = find_plan(graph, config, timing)
+    return predict(graph, config, plan, timing).cycles
 
 
 def _faster(hardware: Hardware) -> Hardware:
