@@ -27,7 +27,7 @@ def verify(graph: Graph) -> Graph:
     for name in graph.outputs:
         if name not in graph.tensors:
             raise ValueError(f"graph {graph.name}: output {name}: there is no such tensor")
-        if not checker.written[name].all():
+        if not checker.is_written(graph.tensors[name].view()):
             raise ValueError(f"graph {graph.name}: output {name}: not all of it is written")
     return graph
 
@@ -49,8 +49,10 @@ class _Checker(Rules):
     def __init__(self, graph: Graph):
         super().__init__(graph.tensors, graph.constants)
         self.graph = graph
-        self.written: dict[str, np.ndarray] = {}
-        """Which elements of each tensor have a value."""
+        self.whole: set[str] = set()
+        """Tensors all of whose elements have a value: they were given, or written at once."""
+        self.parts: dict[str, np.ndarray] = {}
+        """Which elements have a value, of each tensor that is written piece by piece."""
         self.fixed: dict[str, np.ndarray] = {}
         """Which elements of each cache have been read or written: they stay as they are."""
         self.names: set[str] = set()
@@ -68,8 +70,8 @@ class _Checker(Rules):
             raise ValueError(f"{place}: its value is {constant.dtype} of {constant.shape}")
         if tensor.packing is not WeightType.INT8:
             _check_packed(place, tensor, constant)
-        given = constant is not None or name in graph.inputs
-        self.written[name] = np.full(tensor.shape, given)
+        if constant is not None or name in graph.inputs:
+            self.whole.add(name)
         if tensor.cache:
             if name not in graph.inputs:
                 raise ValueError(f"{place}: a cache is an input")
@@ -81,7 +83,7 @@ class _Checker(Rules):
         self.names.add(op.name)
         weights = (op.b,) if isinstance(op, MatMul) else ()
         for view in op.operands:
-            if not self._elements(view).all():
+            if not self.is_written(view):
                 raise ValueError(f"{view} is read before it is written")
             if view not in weights and self.tensors[view.tensor].packing is not WeightType.INT8:
                 raise ValueError(f"{view} is packed: only products read it, as their weights")
@@ -91,21 +93,39 @@ class _Checker(Rules):
             self._write(view)
         op.check(self)
 
+    def is_written(self, view: View) -> bool:
+        """Whether all elements of `view` have a value.  Raises `ValueError` if there are none."""
+        self._find(view)
+        if view.tensor in self.whole:
+            return True
+        part = self.parts.get(view.tensor)
+        return part is not None and bool(part[view.slices].all())
+
     def _write(self, view: View) -> None:
-        elements = self._elements(view)
+        tensor = self._find(view)
         if view.tensor in self.fixed:
             elements = self.fixed[view.tensor][view.slices]
             if elements.any():
                 raise ValueError(f"{view} is written after it was read, or a second time")
-        if elements.any():
+            elements[...] = True
+            return
+        part = self.parts.get(view.tensor)
+        if view.tensor in self.whole or (part is not None and part[view.slices].any()):
             raise ValueError(f"{view} is written a second time")
-        elements[...] = True
+        if view.shape == tensor.shape:
+            self.whole.add(view.tensor)
+            return
+        if part is None:
+            part = self.parts[view.tensor] = np.zeros(tensor.shape, np.bool_)
+        part[view.slices] = True
 
-    def _elements(self, view: View) -> np.ndarray:
-        if view.tensor not in self.written:
+    def _find(self, view: View) -> Tensor:
+        """The tensor of `view`.  Raises `ValueError` if there is none, or the view is outside."""
+        if view.tensor not in self.graph.tensors:
             raise ValueError(f"{view.tensor}: there is no such tensor")
-        rows, cols = self.graph.tensors[view.tensor].shape
+        tensor = self.graph.tensors[view.tensor]
+        rows, cols = tensor.shape
         inside = 0 <= view.row <= rows - view.rows and 0 <= view.col <= cols - view.cols
         if not inside or min(view.shape) < 1:
             raise ValueError(f"{view} is not inside of {rows}x{cols}")
-        return self.written[view.tensor][view.slices]
+        return tensor

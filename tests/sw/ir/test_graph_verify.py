@@ -199,6 +199,24 @@ def test_what_is_written_in_part_is_not_read_as_a_whole(rows, cols):
         builder.finish("out")
 
 
+@pytest.mark.parametrize("second", [2, 1, 3])
+def test_pieces_that_are_written_do_not_overlap(second):
+    """Two rows, and the other two: beside them, onto one of them, and beyond the end."""
+    builder = GraphBuilder("pieces")
+    a = builder.input(Tensor("a", "int32", 4, 6))
+    out = builder.tensor(Tensor("out", "int32", 4, 6))
+    for name, row in (("first", 0), ("second", second)):
+        piece = View("out", row, 0, 2, 6)
+        builder.transform(name, piece, a.part(rows=2), Sums())
+    if second == 2:
+        assert builder.finish("out").ops[1].results == (View("out", 2, 0, 2, 6),)
+        builder.transform("third", out, a, Sums())
+    place = f"out[{second}:{second + 2}, 0:6]"
+    why = {2: "out[0:4, 0:6] is written a second time", 1: f"{place} is written a second time"}
+    with pytest.raises(ValueError, match=re.escape(why.get(second, f"{place} is not inside"))):
+        builder.finish("out")
+
+
 def test_constants_are_what_their_tensors_say():
     wrong = {**MATMUL.constants, "b": np.zeros((8, 5), np.int8)}
     refuse(replace(MATMUL, constants=wrong), "its value is int8 of (8, 5)")
