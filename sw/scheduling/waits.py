@@ -49,7 +49,8 @@ def with_waits(
         elif later is not None and begin >= later and _any_between(needed, awaited, settles):
             later, awaited = None, settles
             after = settles
-        yield replace(written, op=replace(written.op, after=after))
+        same = after == written.op.after
+        yield written if same else replace(written, op=replace(written.op, after=after))
 
 
 def _needs(ops: Sequence[Written], moving: Collection[str]) -> Iterator[int]:

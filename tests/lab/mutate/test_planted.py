@@ -1,6 +1,7 @@
 """Tables of planted faults, those of the checkout included."""
 
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,12 @@ change = "2"
 to = "3"
 caught_by = ["tests/a.py -k two"]
 """
+
+
+@cache
+def faults():
+    """Those of the checkout, read once."""
+    return load_faults(ROOT)
 
 
 def test_a_fault_says_what_it_is_and_applies(tmp_path):
@@ -69,7 +76,7 @@ def test_names_are_given_once(tmp_path):
 
 def test_every_fault_of_the_checkout_applies_and_names_tests_that_exist():
     changed = {}
-    for fault in load_faults(ROOT):
+    for fault in faults():
         assert fault.title
         assert fault.tests
         for test in fault.tests:
@@ -88,7 +95,7 @@ def test_a_fault_is_in_the_table_of_its_package():
 
 
 def test_every_file_of_the_hardware_has_a_fault():
-    changed = {path for fault in load_faults(ROOT) for path in fault.paths}
+    changed = {path for fault in faults() for path in fault.paths}
     files = {path.relative_to(ROOT).as_posix() for path in (ROOT / "hw").rglob("*.py")}
     assert not {path for path in files - changed if not path.endswith("__init__.py")}
 
@@ -96,13 +103,13 @@ def test_every_file_of_the_hardware_has_a_fault():
 @pytest.mark.parametrize("layer", ["isa", "sw"])
 def test_every_folder_of_contract_and_compiler_has_a_fault(layer):
     """Each folder of `isa` and `sw` has one; those of `sim` that only show something need none."""
-    changed = {Path(path).parent for fault in load_faults(ROOT) for path in fault.paths}
+    changed = {Path(path).parent for fault in faults() for path in fault.paths}
     files = [path.relative_to(ROOT) for path in (ROOT / layer).rglob("*.py")]
     assert {path.parent for path in files if path.name != "__init__.py"} <= changed
 
 
 def test_there_are_as_many_faults_in_software_as_in_hardware():
-    layers = Counter(path.split("/")[0] for each in load_faults(ROOT) for path in each.paths)
+    layers = Counter(path.split("/")[0] for each in faults() for path in each.paths)
     assert layers["isa"] + layers["sw"] + layers["sim"] >= 120
 
 
