@@ -51,10 +51,10 @@ class _Checker(Rules):
         self.graph = graph
         self.whole: set[str] = set()
         """Tensors all of whose elements have a value: they were given, or written at once."""
-        self.parts: dict[str, np.ndarray] = {}
-        """Which elements have a value, of each tensor that is written piece by piece."""
-        self.fixed: dict[str, np.ndarray] = {}
-        """Which elements of each cache have been read or written: they stay as they are."""
+        self.pieces: dict[str, list[View]] = {}
+        """What has a value of each tensor that is written piece by piece: none overlap."""
+        self.fixed: dict[str, list[View]] = {}
+        """What of each cache has been read or written: it stays as it is."""
         self.names: set[str] = set()
 
     def declare(self, name: str, tensor: Tensor) -> None:
@@ -75,7 +75,7 @@ class _Checker(Rules):
         if tensor.cache:
             if name not in graph.inputs:
                 raise ValueError(f"{place}: a cache is an input")
-            self.fixed[name] = np.zeros(tensor.shape, np.bool_)
+            self.fixed[name] = []
 
     def take(self, op: Op) -> None:
         if op.name in self.names:
@@ -88,7 +88,7 @@ class _Checker(Rules):
             if view not in weights and self.tensors[view.tensor].packing is not WeightType.INT8:
                 raise ValueError(f"{view} is packed: only products read it, as their weights")
             if view.tensor in self.fixed:
-                self.fixed[view.tensor][view.slices] = True
+                self.fixed[view.tensor].append(view)
         for view in op.results:
             self._write(view)
         op.check(self)
@@ -98,26 +98,23 @@ class _Checker(Rules):
         self._find(view)
         if view.tensor in self.whole:
             return True
-        part = self.parts.get(view.tensor)
-        return part is not None and bool(part[view.slices].all())
+        written = sum(_common(view, piece) for piece in self.pieces.get(view.tensor, ()))
+        return written == view.rows * view.cols
 
     def _write(self, view: View) -> None:
         tensor = self._find(view)
         if view.tensor in self.fixed:
-            elements = self.fixed[view.tensor][view.slices]
-            if elements.any():
+            if any(_common(view, other) for other in self.fixed[view.tensor]):
                 raise ValueError(f"{view} is written after it was read, or a second time")
-            elements[...] = True
+            self.fixed[view.tensor].append(view)
             return
-        part = self.parts.get(view.tensor)
-        if view.tensor in self.whole or (part is not None and part[view.slices].any()):
+        pieces = self.pieces.setdefault(view.tensor, [])
+        if view.tensor in self.whole or any(_common(view, piece) for piece in pieces):
             raise ValueError(f"{view} is written a second time")
         if view.shape == tensor.shape:
             self.whole.add(view.tensor)
-            return
-        if part is None:
-            part = self.parts[view.tensor] = np.zeros(tensor.shape, np.bool_)
-        part[view.slices] = True
+        else:
+            pieces.append(view)
 
     def _find(self, view: View) -> Tensor:
         """The tensor of `view`.  Raises `ValueError` if there is none, or the view is outside."""
@@ -129,3 +126,10 @@ class _Checker(Rules):
         if not inside or min(view.shape) < 1:
             raise ValueError(f"{view} is not inside of {rows}x{cols}")
         return tensor
+
+
+def _common(one: View, other: View) -> int:
+    """Elements that two views of a tensor have in common."""
+    rows = min(one.row + one.rows, other.row + other.rows) - max(one.row, other.row)
+    cols = min(one.col + one.cols, other.col + other.cols) - max(one.col, other.col)
+    return max(rows, 0) * max(cols, 0)
