@@ -16,6 +16,7 @@ from celosia.isa.memory import MemoryTiming
 from celosia.sw.compiler.descent import descended
 from celosia.sw.compiler.passes import predict
 from celosia.sw.compiler.probe import is_much_of, probe_graph, product_tiles
+from celosia.sw.compiler.scores import choose_scores
 from celosia.sw.ir.graph import Graph, MatMul
 from celosia.sw.planning.choices import DEFAULT, Choices
 from celosia.sw.planning.decisions.decide_graph import decide_graph
@@ -34,13 +35,13 @@ _SEARCHED: Final = ("piece_tiles", "block_tiles", "overlap")
 def choose(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None = None) -> Choices:
     """The choices with which `graph` is expected to be fastest, one after the other.
 
-    Only a probe of it is looked at, and if that is long, not even its cycles: the defaults are made
-    for these.
+    Where scores wait is compared for heads alone (`celosia.sw.compiler.scores`).  Of all else, only
+    a probe is looked at, and if that is long, not even its cycles: the defaults are made for these.
     """
     probe = probe_graph(graph, config)
     if is_much_of(probe, graph, config):
         probe = graph
-    chosen = choices_by_rows(graph, config)
+    chosen = choose_scores(graph, config, timing, choices_by_rows(graph, config), GAIN)
     if product_tiles(probe, config) > SEARCHED_TILES:
         return chosen
     if probe is not graph and _spills(graph, config, chosen):

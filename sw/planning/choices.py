@@ -20,6 +20,8 @@ class Choices:
     whole_scores: bool = True
     """Scores of all keys stand in the accumulator at once, where enough rows of them do; else block
     by block."""
+    short_blocks: bool = False
+    """Blocks of half as many rows as the array has are enough for that; else by a rule."""
     scores_in_memory: bool = True
     """Scores of long rows go to memory as int16 and come back, where that takes less time; else
     they are computed twice."""
@@ -50,6 +52,7 @@ ALTERNATIVES: Final[dict[str, tuple[int | bool, ...]]] = {
     "piece_tiles": (1, 2, 4),
     "fused_norms": (True, False),
     "whole_scores": (True, False),
+    "short_blocks": (False, True),
     "scores_in_memory": (True, False),
     "overlap": (True, False),
     "schedule_loads": (False, True),

@@ -238,6 +238,8 @@ class HeadCuts:
 
         Causal ones that see few keys have more rows, but each of another shape.
         """
+        if self.memory.choices.short_blocks:
+            return 2 * rows >= self.dim
         if not self.spills:
             return 3 * rows >= 2 * self.dim
         return rows >= self.dim * (2 if self.shape.causal else 1)

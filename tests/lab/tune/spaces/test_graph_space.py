@@ -122,6 +122,7 @@ def test_a_product_alone_and_a_graph_without_products_have_spaces():
         "piece_tiles",
         "fused_norms",
         "whole_scores",
+        "short_blocks",
         "scores_in_memory",
         "overlap",
         "schedule_loads",

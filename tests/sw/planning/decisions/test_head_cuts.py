@@ -118,6 +118,13 @@ def test_whole_scores_can_be_declined():
     assert (found.rows, found.keys) == ((64, 64), (64, 64))
 
 
+def test_short_blocks_are_enough_if_that_is_chosen():
+    # 1,024 keys are 64 tiles, of which 512 rows of sums hold 8 rows: half of the array's.
+    found = cuts(Choices(short_blocks=True), rows=16, keys=1024)
+    assert (found.rows, found.keys) == ((8, 8), (1024,))
+    assert len(cuts(Choices(short_blocks=True), rows=16, keys=1152).keys) > 1
+
+
 def test_causal_blocks_that_see_few_keys_have_more_rows():
     # 256 keys are 16 tiles: 32 rows.  The first 64 rows see 4 tiles, the second 8: 512 sums both.
     found = cuts(rows=256, keys=256, causal=True)

@@ -1,0 +1,81 @@
+"""Forms of scores by predicted cycles of heads alone."""
+
+from dataclasses import replace
+
+import pytest
+
+from celosia.isa.presets import resolve_config
+from celosia.sw.compiler import scores
+from celosia.sw.compiler.choose import choose
+from celosia.sw.compiler.passes import predict
+from celosia.sw.compiler.scores import FORMS, choose_scores, forms, scores_cycles
+from celosia.sw.ir.graph import Mask
+from celosia.sw.models.cases import attention_case, encoder_layer_case, random_quantized_encoder
+from celosia.sw.planning.choices import DEFAULT
+from celosia.sw.planning.decisions.decide_graph import decide_graph
+from celosia.sw.reference.encoder import EncoderShape
+
+BASE = resolve_config("base")
+LARGE = replace(BASE, accumulator_kib=128)
+
+
+def attention(rows, heads=1, *, causal=False):
+    return attention_case(heads, rows, 64, 0, mask=Mask(causal=causal)).graph
+
+
+def test_scores_go_through_memory_where_few_rows_of_all_keys_would_fit():
+    # Half of 128 KiB are 1,024 rows of 16 sums: 16 rows of 1,024 keys, a tile of weights for each
+    # 16 rows.  Blocks of 64 rows, in parts, take two thirds as long.
+    graph = attention(1024)
+    chosen = choose(graph, LARGE)
+    assert chosen == replace(DEFAULT, whole_scores=False)
+    (stage,) = decide_graph(graph, LARGE, chosen).stages
+    assert (set(stage.groups[0].rows), set(stage.groups[0].keys)) == ({64}, {128})
+    ours, rule = (predict(graph, LARGE, each).cycles for each in (chosen, DEFAULT))
+    assert ours < 0.7 * rule
+
+
+def test_what_gains_less_than_the_threshold_stays():
+    # 32 rows of 512 keys at once take 0.9 % more than 64 rows of parts.
+    graph = attention(512)
+    assert choose_scores(graph, LARGE, None, DEFAULT, 0.01) == DEFAULT
+    other = choose_scores(graph, LARGE, None, DEFAULT, 0.005)
+    assert other == replace(DEFAULT, whole_scores=False)
+    ours, rule = (predict(graph, LARGE, each).cycles for each in (other, DEFAULT))
+    assert 0.99 * rule < ours < 0.995 * rule
+
+
+def test_forms_that_come_to_the_same_are_compared_once():
+    found = scores_cycles(attention(64), BASE, None, DEFAULT)
+    assert list(found) == ["as by rule", "twice"]
+    assert found["twice"].cycles > found["as by rule"].cycles
+
+
+def test_nothing_is_compared_where_all_stays_on_the_chip_or_no_head_is():
+    assert scores_cycles(attention(32), BASE, None, DEFAULT) == {}
+    assert scores_cycles(replace(attention(64), ops=()), BASE, None, DEFAULT) == {}
+
+
+def test_a_part_of_long_rows_costs_like_its_share(monkeypatch):
+    graph = attention(512, heads=2)
+    whole = scores_cycles(graph, BASE, None, DEFAULT)
+    monkeypatch.setattr(scores, "_TILES", 512)
+    part = scores_cycles(graph, BASE, None, DEFAULT)
+    assert part.keys() == whole.keys()
+    for name, form in part.items():
+        assert form.cycles == pytest.approx(whole[name].cycles, rel=0.04)
+        assert form.cycles != whole[name].cycles
+
+
+def test_heads_of_a_layer_are_compared_without_what_is_around_them():
+    shape = EncoderShape(layers=2, width=64, heads=2, hidden=64)
+    layer = encoder_layer_case(random_quantized_encoder(shape, 0), (80,), 0).graph
+    found = scores_cycles(layer, BASE, None, DEFAULT)
+    assert 0 < found["as by rule"].cycles < predict(layer, BASE, DEFAULT).cycles / 2
+
+
+def test_a_form_keeps_all_other_choices():
+    other = replace(DEFAULT, piece_tiles=1)
+    for each in forms(other).values():
+        assert each.piece_tiles == 1
+    assert len(set(forms(other).values())) == len(FORMS)
