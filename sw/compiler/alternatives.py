@@ -7,7 +7,7 @@ from typing import Annotated, Final
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.documents.record import Named
 from celosia.isa.memory import MemoryTiming
-from celosia.sw.compiler.choose import choose, cycles_or_reason
+from celosia.sw.compiler.choose import GAIN, choose, cycles_or_reason
 from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.compiler.passes import predict
 from celosia.sw.compiler.pipeline import Decide, compile_graph, find_plan
@@ -39,7 +39,7 @@ class Rejected:
     cycles: Annotated[int | None, Named("predicted_cycles")]
     """Predicted; null: it is not possible."""
     reason: str = ""
-    """Why it is not possible; empty if it is."""
+    """Why it is not possible, or why it was not taken though less is predicted; else empty."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -86,7 +86,9 @@ def plan_graph(
             rejected.append(Rejected(name, _text(value), None, found))
         else:
             assert isinstance(base, int)
-            rejected.append(Rejected(name, _text(value), found * prediction.cycles // base))
+            cycles = found * prediction.cycles // base
+            reason = _why_not(cycles, prediction.cycles)
+            rejected.append(Rejected(name, _text(value), cycles, reason))
     return GraphPlan(
         plan=compiled.plan,
         cycles=prediction.cycles,
@@ -97,6 +99,15 @@ def plan_graph(
         prediction=prediction,
         scaled=scaled,
     )
+
+
+def _why_not(cycles: int, chosen: int) -> str:
+    """Why what is predicted to take `cycles` was not taken; empty if it is no better."""
+    if cycles >= chosen:
+        return ""
+    if cycles > chosen * (1 - GAIN):
+        return f"saves less than {GAIN:.0%}"
+    return "decided by a rule, or on a part of the graph"
 
 
 def plan_product(

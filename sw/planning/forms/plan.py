@@ -95,7 +95,7 @@ class RejectedTactic:
     cycles: int = 0
     """The cycles that were expected; 0: it is not possible."""
     reason: str = ""
-    """Why it is not possible; empty if it is."""
+    """Why it is not possible, or why it was not taken though less was expected; else empty."""
 
 
 @dataclass(frozen=True, kw_only=True)

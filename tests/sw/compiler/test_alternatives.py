@@ -36,6 +36,19 @@ def test_every_alternative_is_listed():
     assert {name for name, _ in listed} == {name for name, _ in found.choices.items()}
 
 
+def test_a_better_alternative_says_why_it_was_not_taken(monkeypatch):
+    graph, base = layer(5), plan_graph(layer(5), TINY).prediction.cycles
+    found = iter([base - 1, base * 99 // 100 - 1, "too large", *[base] * 20])
+    monkeypatch.setattr(alternatives, "cycles_or_reason", lambda *_: next(found))
+    reasons = [each.reason for each in plan_graph(graph, TINY).rejected]
+    assert reasons[:4] == [
+        "saves less than 1%",
+        "decided by a rule, or on a part of the graph",
+        "too large",
+        "",
+    ]
+
+
 @pytest.mark.slow
 def test_alternatives_of_long_graphs_are_scaled(monkeypatch):
     graph = layer(20, 20)
