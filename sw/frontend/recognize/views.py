@@ -19,7 +19,7 @@ from celosia.sw.frontend.recognize.prove import Probe
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.rewrite import Match
 
-__all__ = ["element_numbers", "find_groups", "find_long_views", "numbered"]
+__all__ = ["element_numbers", "find_groups", "find_long_views", "numbered", "viewed"]
 
 Numbers = NDArray[np.int64]
 
@@ -52,9 +52,14 @@ def element_numbers(reader: Reader, name: str) -> tuple[str, Numbers] | None:
         return None
     numbers = numbered(kind.shape)
     for view in views:
-        known = [reader.value(place) for place in view.inputs[1:]]
-        numbers = compute(_typed(view), [numbers, *(place for place in known if place is not None)])
+        numbers = viewed(reader, view, numbers)
     return source, numbers
+
+
+def viewed(reader: Reader, view: Node, numbers: Numbers) -> Numbers:
+    """The numbers of a view's elements, by those of its operand's."""
+    known = [reader.value(place) for place in view.inputs[1:]]
+    return compute(_typed(view), [numbers, *(place for place in known if place is not None)])
 
 
 def _typed(view: Node) -> Node:

@@ -1,4 +1,7 @@
-"""Norms, and what combines two values element by element, in integers."""
+"""Norms, and what combines two values element by element, in integers.
+
+``Subtract`` with a negative scale of its second term is a sum.
+"""
 
 from itertools import product
 from typing import Final
@@ -11,7 +14,13 @@ from celosia.isa.numerics.rotation import ROTATION_FRACTION_BITS
 from celosia.sw.ir.graph import Combine, Normalized, Subtract, View
 from celosia.sw.quantize.graphs.places import Emit, Places, only
 from celosia.sw.quantize.norm import quantize_norm
-from celosia.sw.quantize.units.units import Multiplication, Normalization, Rotation, Subtraction
+from celosia.sw.quantize.units.units import (
+    Addition,
+    Multiplication,
+    Normalization,
+    Rotation,
+    Subtraction,
+)
 from celosia.sw.quantize.units.values import Form, Role
 
 __all__ = ["EMIT"]
@@ -63,14 +72,20 @@ def _multiplication(at: Places, name: str, unit: Multiplication) -> None:
         )
 
 
-def _subtraction(at: Places, name: str, unit: Subtraction) -> None:
-    """Add a difference of int16."""
+def _sum(at: Places, name: str, unit: Subtraction) -> None:
+    """Add a sum or a difference of int16, for each text if the second term is the same for all."""
     keys = unit.a.tensor, unit.b.tensor, unit.value.key
     first, second, step = (at.format(Form(key, "wide")).step for key in keys)
-    scales = {"scale": first / step, "residual_scale": second / step}
+    scales = {"scale": first / step, "residual_scale": -unit.SIGN * second / step}
     a, b = at.read(unit.a, "wide"), at.read(unit.b, "wide")
-    out = at.out(unit.value, "wide")
-    at.builder.combine(Subtract(name=f"{name}.subtract", out=out, a=a, b=b, **scales))
+    out, rows = at.out(unit.value, "wide"), unit.b.rows
+    texts = unit.a.rows // rows
+    what = f"{name}.{'add' if unit.SIGN > 0 else 'subtract'}"
+    for text in range(texts):
+        of_text = (each.part(row=text * rows, rows=rows) for each in (out, a))
+        home, x = of_text if texts > 1 else (out, a)
+        number = f".{text}" * (texts > 1)
+        at.builder.combine(Subtract(name=f"{what}{number}", out=home, a=x, b=b, **scales))
 
 
 def _rotation(at: Places, name: str, unit: Rotation) -> None:
@@ -115,6 +130,7 @@ def _parameters(
 EMIT: Final[Emit] = {
     Normalization: _normalization,
     Multiplication: _multiplication,
-    Subtraction: _subtraction,
+    Subtraction: _sum,
+    Addition: _sum,
     Rotation: _rotation,
 }

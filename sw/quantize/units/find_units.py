@@ -14,6 +14,7 @@ from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.quantize.units.attention import attention_heads, score_bias
 from celosia.sw.quantize.units.joins import SHARED_STEP, find_join, settle_joins
 from celosia.sw.quantize.units.operands import Operands, Refused
+from celosia.sw.quantize.units.sums import find_addition
 from celosia.sw.quantize.units.units import (
     Append,
     Attention,
@@ -184,9 +185,8 @@ class _Finder:
         )
 
     def _sum(self, node: Node) -> Unit:
-        if any(self.reader.type(name) != node.type for name in node.inputs):
-            raise self._behind(node)
-        for name, other in (node.inputs, node.inputs[::-1]):
+        alike = all(self.reader.type(name) == node.type for name in node.inputs)
+        for name, other in (node.inputs, node.inputs[::-1]) if alike else ():
             product = self._finished(name)
             if product is not None and name != other:
                 residual = self.operands.rows(other)
@@ -196,7 +196,10 @@ class _Finder:
                 return Finishing(
                     value=Value(nodes[-1]), product=product, residual=residual, nodes=nodes
                 )
-        raise self._behind(node)
+        found = find_addition(self.operands, node)
+        if found is None:
+            raise self._behind(node)
+        return found
 
     def _behind(self, node: Node) -> Refused:
         """Why a sum or a product of tensors is none: by what computes its operands."""

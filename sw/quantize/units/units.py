@@ -16,6 +16,7 @@ from celosia.sw.quantize.units.values import Form, Role, Value
 from celosia.sw.reference.encoder import Linear, Norm
 
 __all__ = [
+    "Addition",
     "Append",
     "Attention",
     "Finishing",
@@ -216,11 +217,23 @@ class Subtraction(AnyUnit):
     nodes: tuple[str, ...]
     ABLE = frozenset(("wide",))
     JOINED = ABLE
+    SIGN: ClassVar[int] = -1
+    """The sign of the second term."""
 
     def reads(self) -> Iterator[Form]:
         """Both terms."""
         yield Form(self.a.tensor, "wide")
         yield Form(self.b.tensor, "wide")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Addition(Subtraction):
+    """One value and another, element by element, where neither is a product that it finishes.
+
+    The second one may have fewer rows: they are added to each text of the first.
+    """
+
+    SIGN = 1
 
 
 @dataclass(frozen=True)
@@ -317,6 +330,7 @@ Unit = (
     | Attention
     | Multiplication
     | Subtraction
+    | Addition
     | Rotation
     | Function
     | Append

@@ -7,7 +7,7 @@ from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.frontend.recognize.reader import Reader
-from celosia.sw.frontend.recognize.roundings import without_roundings
+from celosia.sw.frontend.recognize.recognize import without_roundings
 
 F = "float32"
 

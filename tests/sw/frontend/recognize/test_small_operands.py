@@ -313,6 +313,31 @@ def repeated(g, x, times):
     return g.op("reshape", x, shape=(batch, shared * times, keys, cols))
 
 
+def affines(g):
+    rows, width = g.size(), g.size()
+    product = g.op("matmul", g.x(rows, width), g.known(width, 4))
+    y = g.viewed(product, 2)
+    for _ in range(g.draw(st.integers(1, 2))):
+        assume(g.type(y).rank)
+        y = g.op(g.draw(st.sampled_from(["add", "sub", "mul"])), y, g.vector(g.type(y).shape[-1]))
+        y = g.viewed(y)
+    return y
+
+
+def joined_sums(g):
+    rows, width = g.size(), g.size()
+    parts = [g.x(rows, width), g.known(rows, width)]
+    axis = g.draw(st.integers(0, 1))
+    joined = g.op("concat", *(parts if g.chance() else parts[::-1]), axis=axis)
+    return g.op("add", joined, g.known(*g.type(joined).shape) if g.chance() else g.number(2))
+
+
+def layouts(g):
+    x = g.x(*g.sizes(2, 4))
+    y = g.op("add", g.turned(x), g.turned(x))
+    return g.op("mul", y, g.vector(g.type(y).shape[-1])) if g.chance() else g.op("abs", y)
+
+
 def views(g):
     return g.viewed(g.x(*g.sizes()), 6)
 
@@ -334,6 +359,9 @@ FORMS = {
     "orders": orders,
     "groups": groups,
     "keys": keys,
+    "affines": affines,
+    "joined sums": joined_sums,
+    "layouts": layouts,
     "views": views,
 }
 """What each pass looks for."""

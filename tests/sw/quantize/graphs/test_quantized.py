@@ -227,6 +227,27 @@ def test_a_difference_of_what_the_accelerator_computes_is_its_own(normalized):
     assert [type(op) for op in segment.graph.ops].count(Subtract) == 1
 
 
+@pytest.mark.parametrize("batch", [1, 3])
+def test_a_sum_of_norms_and_known_rows_is_the_accelerator_s(batch):
+    """As Swin v2 has norms, and positions that are added to each text."""
+    constants = {"ones": np.ones(16, np.float32), "rows": floats(6, 16)}
+    nodes = [
+        node("LayerNormalization", ["x", "ones"], ["a"], axis=-1),
+        node("LayerNormalization", ["a", "rows.0"], ["b"], axis=-1),
+        node("Add", ["a", "b"], ["c"]),
+        node("Add", ["c", "rows"], ["d"]),
+        node("LayerNormalization", ["d", "ones"], ["y"], axis=-1),
+    ]
+    constants["rows.0"] = floats(16)
+    found, quality = quantized_from(nodes, constants, (batch, 6, 16))
+    assert quality > 35
+    assert not found.host_operators
+    (segment,) = found.segments
+    sums = [op for op in segment.graph.ops if isinstance(op, Subtract)]
+    assert len(sums) == 1 + batch
+    assert all(op.residual_scale < 0 for op in sums)
+
+
 @pytest.mark.parametrize("batch", [1, 2])
 @pytest.mark.parametrize(("place", "axis"), [(0, 1), (-1, 1), (3, -2), (np.int32(2), 1)])
 def test_a_row_that_a_scalar_takes_is_read_where_it_is(batch, place, axis):

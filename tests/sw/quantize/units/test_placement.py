@@ -138,14 +138,15 @@ def test_a_sum_of_inputs_is_the_host_s(op, reason):
     assert graph.decision(graph.op(op, "x", "x")) == (Where.HOST, reason)
 
 
-def test_a_sum_of_what_no_product_is_before_is_the_host_s():
+def test_a_sum_of_curves_is_the_accelerator_s():
+    graph = Graph()
+    curve = graph.op("relu", graph.product)
+    assert graph.decision(graph.op("add", curve, curve)) == (Where.ACCELERATOR, "")
+
+
+def test_a_sum_of_what_the_host_makes_is_the_host_s():
     graph = Graph()
     one, other = (graph.op("softmax", graph.product, axis=axis) for axis in (2, 1))
-    curve = graph.op("relu", graph.product)
-    assert graph.decision(graph.op("add", curve, curve)) == (
-        Where.HOST,
-        "it is not part of a product",
-    )
     assert graph.decision(graph.op("add", one, other)) == (
         Where.HOST,
         "it is behind a softmax of the host: it is not behind a product",

@@ -17,7 +17,7 @@ def test_what_the_host_does_between_cuts_a_model_in_segments():
     assert found.count == 2  # The class token is put before the patches.
     assert [[node.op for node in level][-2:] for level in found.host] == [
         ["transpose", "reshape"],
-        ["concat", "add"],
+        ["concat"],
         [],
     ]
     assert sorted(set(found.segment_of.values())) == [0, 1]

@@ -1,0 +1,154 @@
+"""What is element by element is moved through views, and means the same."""
+
+import numpy as np
+import pytest
+
+from celosia.sw.frontend.nn.builder import GraphBuilder
+from celosia.sw.frontend.nn.interpret import interpret
+from celosia.sw.frontend.nn.operators.operator import TensorType
+from celosia.sw.frontend.recognize.layouts import find_affines, find_joined_sums, find_turned
+from celosia.sw.frontend.recognize.recognize import recognize
+from celosia.sw.frontend.recognize.rewrite import rewrite
+from celosia.sw.quantize.units.find_units import find_units
+from celosia.sw.quantize.units.units import Addition, Finishing, Product
+
+ROWS, COLS = 12, 8
+
+
+def random(*shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+class Graph(GraphBuilder):
+    """A builder with products of one input."""
+
+    def __init__(self):
+        super().__init__("test")
+        self.x = self.input("x", TensorType("float32", (1, ROWS, COLS)))
+
+    def product(self, seed):
+        return self.op("matmul", self.x, self.constant(random(COLS, COLS, seed=seed)))
+
+    def image(self, seed):
+        """A product as an image, channels first."""
+        rows = self.op("reshape", self.product(seed), shape=(1, 3, 4, COLS))
+        return self.op("transpose", rows, permutation=(0, 3, 1, 2))
+
+
+def same(graph, other):
+    given = {"x": random(1, ROWS, COLS, seed=7)}
+    for found, wanted in zip(
+        interpret(other, given).values(), interpret(graph, given).values(), strict=True
+    ):
+        np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
+
+
+def units(graph):
+    recognized = recognize(graph)
+    assert not recognized.refusals
+    same(graph, recognized.graph)
+    found = find_units(recognized.graph)
+    return [type(unit) for unit in found.units.values()], found, recognized.graph
+
+
+@pytest.mark.parametrize("channels_first", [False, True])
+def test_a_normalization_of_channels_behind_a_view_goes_into_weights(channels_first):
+    """As LeViT has it: a product, a reshape, factors and addends of a batch normalization."""
+    g = Graph()
+    if channels_first:
+        views, shape = g.image(1), (COLS, 1, 1)
+    else:
+        views, shape = g.op("reshape", g.product(1), shape=(ROWS, COLS)), (COLS,)
+    scaled = g.op("mul", views, g.constant(random(*shape, seed=2)))
+    graph = g.finish({"y": g.op("add", g.constant(random(*shape, seed=3)), scaled)})
+    kinds, found, _ = units(graph)
+    assert kinds == [Product]
+    (product,) = found.units.values()
+    weights = random(COLS, COLS, seed=1) * random(COLS, seed=2)
+    np.testing.assert_allclose(product.linear.weights, weights, rtol=1e-6)
+    np.testing.assert_allclose(product.linear.bias, random(COLS, seed=3), rtol=1e-6)
+
+
+@pytest.mark.parametrize("why", ["rows", "read", "output"])
+def test_factors_stay_where_they_are_no_columns_or_others_read_the_product(why):
+    g = Graph()
+    product = g.product(1)
+    rows = g.op("reshape", product, shape=(ROWS, COLS))
+    factors = random(*((ROWS, 1) if why == "rows" else (COLS,)), seed=2)
+    outputs = {"y": g.op("mul", rows, g.constant(factors))}
+    if why == "read":
+        outputs["z"] = g.op("abs", rows)
+    if why == "output":
+        outputs["z"] = rows
+    done = rewrite(g.finish(outputs), find_affines)
+    assert [node.op for node in done.graph.nodes].index("reshape") == 1
+    assert not done.refusals
+
+
+def test_positions_that_are_added_to_a_class_and_patches_finish_the_product_of_patches():
+    """As ViT has it: the class is known behind the sum, and nothing is added by the host."""
+    g = Graph()
+    joined = g.op("concat", g.constant(random(1, 1, COLS, seed=2)), g.product(1), axis=1)
+    positions = g.constant(random(1, ROWS + 1, COLS, seed=3))
+    graph = g.finish({"y": g.op("add", joined, positions)})
+    kinds, found, after = units(graph)
+    assert kinds == [Product, Finishing]
+    host = [node.op for node in after.nodes if node.name not in found.nodes]
+    assert host == ["concat"]
+
+
+def test_a_number_that_is_added_to_parts_is_added_to_each():
+    g = Graph()
+    joined = g.op("concat", g.product(1), g.constant(random(1, 2, COLS, seed=2)), axis=1)
+    graph = g.finish({"y": g.op("add", joined, g.constant(random(1, 1, COLS, seed=3)))})
+    done = rewrite(graph, find_joined_sums)
+    assert [node.op for node in done.graph.nodes] == ["matmul", "add", "concat"]
+    same(graph, done.graph)
+
+
+def test_sums_of_images_are_those_of_products():
+    """Channels come first in each term, and in the sum."""
+    g = Graph()
+    more = g.op("add", g.image(3), g.op("add", g.image(1), g.image(2)))
+    graph = g.finish({"y": g.op("transpose", more, permutation=(0, 2, 3, 1))})
+    same(graph, rewrite(graph, find_turned).graph)
+    kinds, found, after = units(graph)
+    assert (kinds.count(Product), kinds.count(Finishing)) == (3, 2)
+    assert {node.op for node in after.nodes if node.name not in found.nodes} <= {"reshape"}
+
+
+def test_a_constant_of_channels_is_turned_with_its_sum():
+    g = Graph()
+    total = g.op("add", g.image(1), g.constant(random(COLS, 3, 4, seed=3)))
+    graph = g.finish({"y": total})
+    done = rewrite(graph, find_turned)
+    same(graph, done.graph)
+    assert [node.op for node in done.graph.nodes][-2:] == ["add", "transpose"]
+
+
+def test_transposes_that_others_undo_are_no_layout():
+    """Patches are an image, and then rows again: what is added to these stays where it is."""
+    g = Graph()
+    flat = g.op("reshape", g.image(1), shape=(1, COLS, ROWS))
+    rows = g.op("transpose", flat, permutation=(0, 2, 1))
+    graph = g.finish({"y": g.op("add", rows, g.constant(random(1, ROWS, COLS, seed=3)))})
+    assert rewrite(graph, find_turned).graph.nodes == graph.nodes
+    kinds, _, _ = units(graph)
+    assert kinds == [Product, Finishing]
+
+
+@pytest.mark.parametrize("texts", [1, 2])
+def test_what_no_product_finishes_is_added_by_the_accelerator(texts):
+    """Curves of products, and constant rows that are the same for all texts."""
+    builder = GraphBuilder("sum")
+    x = builder.input("x", TensorType("float32", (texts, 6, 16)))
+    weights = builder.constant(random(16, 16))
+    one = builder.op("relu", builder.op("matmul", x, weights))
+    other = builder.op("silu", builder.op("matmul", x, weights), alpha=1.0)
+    total = builder.op("add", one, other)
+    known = builder.constant(random(1, 6, 16, seed=1))
+    found = find_units(builder.finish({"y": builder.op("add", known, total)}))
+    first, second = found.of(Addition)
+    assert (first.value.tensor, first.b.rows) == (total, texts * 6)
+    assert (second.a.tensor, second.a.rows, second.b.rows) == (total, texts * 6, 6)
+    assert {form.role for form in (*first.reads(), *second.reads())} == {"wide"}
