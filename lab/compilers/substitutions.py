@@ -28,7 +28,7 @@ from celosia.sw.models.cases import Case
 from celosia.sw.models.steps import Calibrate, Instantiate, Model, follow
 from celosia.sw.quantize.graphs.quantized import run_model
 
-__all__ = ["GRAPHS", "METAFLOW", "GraphLine", "metaflow", "run_graphs"]
+__all__ = ["GRAPHS", "METAFLOW", "GraphLine", "RtlSegments", "metaflow", "run_graphs"]
 
 METAFLOW: Final = System(
     system="MetaFlow",
@@ -67,7 +67,7 @@ class GraphLine:
 
 
 @dataclass
-class _Segments:
+class RtlSegments:
     """Runs the segments of a model on the RTL."""
 
     config: AcceleratorConfig
@@ -111,7 +111,7 @@ def run_graphs(
                 cycles[way] = cycles["imported"]
                 continue
             tell(f"{name}, {way}", None)
-            runner = _Segments(config, timing, tell)
+            runner = RtlSegments(config, timing, tell)
             run_model(each.quantized, inputs, runner)
             cycles[way], right = runner.cycles, right and runner.right
         lines.append(GraphLine(name, cycles, right))
