@@ -20,6 +20,7 @@ from celosia.lab.bench.speed import Speed
 from celosia.lab.bench.trace import TraceLine
 from celosia.lab.bench.weights import WeightsLine
 from celosia.lab.compilers.nonlinear import Nonlinear
+from celosia.lab.compilers.passes import ModelPasses
 from celosia.lab.compilers.row import Row
 from celosia.sim.run.origin import Origin
 from celosia.sim.support.checkout import checkout_root
@@ -54,6 +55,8 @@ class Measured:
     """A step of GPT-2 small with weights of four bits, beside int8."""
     compilers: Annotated[Added[Sequence[Row] | None], Named("rows")] = None
     """An idea of each compiler that the survey names, and what it gains in cycles of the RTL."""
+    passes: Added[Sequence[ModelPasses] | None] = None
+    """Models without each pass from their file to a recognized graph."""
     speed: Speed | None = None
     """The speed of simulation."""
 
