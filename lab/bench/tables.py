@@ -1,6 +1,6 @@
 """Benchmarks as tables on a terminal."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from rich.markup import escape
@@ -19,8 +19,8 @@ from celosia.lab.compilers.nonlinear import (
     VTA_UTILIZATION,
     Nonlinear,
 )
-from celosia.lab.compilers.passes import Cycles, ModelPasses, by_pass
 from celosia.lab.compilers.row import Row
+from celosia.lab.tune.race.race import MOST, STRATEGIES, RaceLine
 from celosia.sim.command.outputs.table_cells import NOTHING, judged, mismatches, percent, whole
 
 __all__ = [
@@ -29,10 +29,10 @@ __all__ = [
     "compilers_table",
     "cost_table",
     "nonlinear_table",
-    "passes_tables",
     "silicon_table",
     "speed_table",
     "trace_table",
+    "tuning_table",
     "weights_table",
 ]
 
@@ -148,34 +148,29 @@ def compilers_table(rows: Sequence[Row]) -> Table:
     return table
 
 
-def passes_tables(lines: Sequence[ModelPasses]) -> Iterator[Table]:
-    """Each model with all passes and without each that changes it; then each pass by itself."""
+def tuning_table(lines: Sequence[RaceLine]) -> Table:
+    """Runs until within 1 % of the target, each search's median; and what tuning gains."""
     table = Table(
-        title="Models without one pass: predicted cycles of accelerator and host",
+        title=f"Runs on the RTL until within 1 % of the target: medians, at most {MOST}",
         title_justify="left",
     )
-    table.add_column("model, without", overflow="fold")
-    for head in ("accelerator", "host", "RTL", "gain"):
+    table.add_column("workload", overflow="fold")
+    for head in (*STRATEGIES, "learned / tpe", "target", "compiler", "tuned from there"):
         table.add_column(head, justify="right")
     for line in lines:
-        table.add_row(escape(line.model), *_times(line.cycles), judged(line.right, "1.000 x"))
-        for each in line.passes:
-            gain = NOTHING if each.gain is None else f"{each.gain:.3f} x"
-            table.add_row(f"  {each.name}", *_times(each.without), gain)
-    yield table
-    summary = Table("pass", title="Passes", title_justify="left")
-    summary.add_column("models", justify="right")
-    summary.add_column("gain, geometric mean", justify="right")
-    for name, (models, gain) in by_pass(lines).items():
-        summary.add_row(name, whole(models), f"{gain:.3f} x")
-    yield summary
+        table.add_row(
+            line.workload,
+            *(_runs(line.middle(strategy)) for strategy in STRATEGIES),
+            f"{line.middle('learned') / line.middle('tpe'):.2f}",
+            whole(line.target),
+            whole(line.compiler),
+            f"{whole(line.tuned)}, {line.compiler / line.tuned:.3f} x",
+        )
+    return table
 
 
-def _times(cycles: Cycles | None) -> tuple[str, str, str]:
-    if cycles is None:
-        return NOTHING, NOTHING, NOTHING
-    rtl = NOTHING if cycles.rtl is None else whole(cycles.rtl)
-    return whole(cycles.accelerator), whole(cycles.host), rtl
+def _runs(middle: float) -> str:
+    return f"> {MOST}" if middle > MOST else f"{middle:g}"
 
 
 def trace_table(lines: Sequence[TraceLine]) -> Table:

@@ -8,7 +8,8 @@ import typer
 from rich.table import Table
 
 from celosia.lab.sweep.words import carried, options_of
-from celosia.lab.tune.search import STRATEGIES, SearchPlan, search, trials_until
+from celosia.lab.tune.history import History, history_beside, samples_of
+from celosia.lab.tune.search import LEARNED, STRATEGIES, SearchPlan, search, trials_until
 from celosia.lab.tune.spaces.graph_space import plan_space
 from celosia.lab.tune.trial import Trial
 from celosia.lab.tune.tuning_log import DEFAULT, TuningLog, open_log, tuning_key
@@ -18,6 +19,7 @@ from celosia.sim.command.outputs.table_cells import NOTHING
 from celosia.sim.devices.devices import open_device
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.problems import InputError
+from celosia.sim.support.words import counted
 from celosia.sim.support.workers import lanes_of, parse_executor
 
 __all__ = ["GraphNameOption", "tune"]
@@ -41,6 +43,7 @@ class Strategy(StrEnum):
     EXHAUSTIVE = "exhaustive"
     RANDOM = "random"
     TPE = "tpe"
+    LEARNED = "learned"
 
 
 def tune(
@@ -55,8 +58,14 @@ def tune(
     trials: Annotated[int, typer.Option("--trials", min=1, help="Plans of this strategy.")] = 100,
     oracle: Annotated[Oracle, typer.Option("--oracle", help="Who counts cycles.")] = Oracle.MODEL,
     strategy: Annotated[
-        Strategy, typer.Option("--strategy", help="How plans are chosen.")
-    ] = Strategy.TPE,
+        Strategy | None,
+        typer.Option(
+            "--strategy",
+            help="How plans are chosen; default: learned, where --storage or a log beside it has "
+            "runs on the RTL to learn from, else tpe.",
+            show_default=False,
+        ),
+    ] = None,
     storage: Annotated[
         Path,
         typer.Option("--storage", metavar="FILE", help="The log: celosia compile --tuned FILE."),
@@ -69,6 +78,10 @@ def tune(
     The same command goes on where it was interrupted; other strategies may share a log.
     """
     parse_executor(executor)
+    if strategy is Strategy.LEARNED and oracle is Oracle.MODEL:
+        raise InputError(
+            "--strategy learned: it learns how far the timeline is off on the RTL: --oracle rtl"
+        )
     options, config = options_of([workload, *context.args])
     options = carried(options, {})
     graph = work_of(options, graph_name).graph
@@ -77,19 +90,14 @@ def tune(
     except ValueError as error:
         raise InputError(str(error)) from None
     key = tuning_key(graph, config, options.target.timing)
-    plan = SearchPlan(
-        space=space,
-        first=Trial(
-            options=options,
-            config=config,
-            oracle=oracle.value,
-            strategy=DEFAULT,
-            number=0,
-            graph=graph_name,
-        ),
-        strategy=strategy.value,
-        trials=trials,
-        seed=options.target.timing.seed,
+    history = history_beside(storage) if oracle is Oracle.RTL else History()
+    first = Trial(
+        options=options,
+        config=config,
+        oracle=oracle.value,
+        strategy=DEFAULT,
+        number=0,
+        graph=graph_name,
     )
     with (
         lanes_of(executor) as lanes,  # First: where nobody works, nothing is written.
@@ -98,8 +106,29 @@ def tune(
     ):
         if oracle is Oracle.RTL:  # Built once, before workers ask.
             open_device("verilator", config, options.target.timing, progress=tell).close()
+        learns = oracle is Oracle.RTL and (history.samples or samples_of(log.entries))
+        plan = SearchPlan(
+            space=space,
+            first=first,
+            strategy=(strategy or (Strategy.LEARNED if learns else Strategy.TPE)).value,
+            trials=trials,
+            seed=options.target.timing.seed,
+            history=history.samples,
+        )
         search(plan, log, lanes, tell)
-        table_console().print(_table(log, space.size))
+        console = table_console()
+        console.print(_table(log, space.size))
+        if plan.strategy == LEARNED:
+            console.print(_learned_from(history))
+
+
+def _learned_from(history: History) -> str:
+    """What other logs a learned model has begun with."""
+    runs = counted(len(history.samples), "run")
+    text = f"Learned from this log, and from {runs} of {counted(history.logs, 'log')} beside it"
+    if history.left_out:
+        text += f"; {counted(history.left_out, 'log')} of other sources left out"
+    return f"{text}."
 
 
 def _table(log: TuningLog, size: int) -> Table:

@@ -10,18 +10,27 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
+import numpy as np
+
+from celosia.lab.tune.cost_model import Linear, Sample
+from celosia.lab.tune.features import Seen, seen_of
+from celosia.lab.tune.history import samples_of, seen_by
+from celosia.lab.tune.learned import LearnedSampler
 from celosia.lab.tune.spaces.choice_space import Choice, ChoiceSpace
 from celosia.lab.tune.trial import Found, Trial, try_plan
 from celosia.lab.tune.tuning_log import DEFAULT, Entry, TuningLog
+from celosia.lab.tune.work import work_of
 from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.extras import import_extra
 from celosia.sim.support.progress import Progress
 from celosia.sim.support.workers import Lane, Lost, run_on
+from celosia.sw.planning.rules.verify import PlanError
 
-__all__ = ["EXHAUSTIVE", "STRATEGIES", "SearchPlan", "search", "trials_until"]
+__all__ = ["EXHAUSTIVE", "LEARNED", "NEAR", "STRATEGIES", "SearchPlan", "search", "trials_until"]
 
 EXHAUSTIVE: Final = "exhaustive"
-STRATEGIES: Final = (EXHAUSTIVE, "random", "tpe")
+LEARNED: Final = "learned"
+STRATEGIES: Final = (EXHAUSTIVE, "random", "tpe", LEARNED)
 NEAR: Final = 1.01
 """How much more than the best a plan may take that is near it."""
 
@@ -62,6 +71,8 @@ class SearchPlan:
     trials: int
     """How many of this strategy there are at the end, those of earlier searches included."""
     seed: int = 0
+    history: Sequence[Sample] = ()
+    """Runs of other workloads on the RTL, which a learned model begins with."""
 
 
 def search(
@@ -76,7 +87,7 @@ def search(
     Raises `EnvironmentProblem` if a plan ends its workers each time.
     """
     known = log.of(plan.strategy)
-    sampler = _sampler(plan, known)
+    sampler = _sampler(plan, known, log.entries)
     left = max(0, min(plan.trials, plan.space.size) - len(known))
     numbers = itertools.islice(_free(known), left)
     trials = _trials(plan, log, sampler, numbers)
@@ -116,12 +127,38 @@ def _trials(
         yield replace(plan.first, strategy=plan.strategy, number=number, chosen=chosen)
 
 
-def _sampler(plan: SearchPlan, known: Sequence[Entry]) -> Sampler:
-    """The sampler of a strategy, which is told what is known."""
+def _sampler(plan: SearchPlan, known: Sequence[Entry], entries: Sequence[Entry]) -> Sampler:
+    """The sampler of a strategy, which is told what is known; a learned one, of all `entries`."""
     if plan.strategy == EXHAUSTIVE:
         return _InOrder(plan.space)
+    # A search that goes on is another one than each of any seed that did not.
+    seed = int(np.random.SeedSequence((plan.seed, len(known))).generate_state(1)[0])
+    if plan.strategy == LEARNED:
+        own = [entry for entry in entries if entry.strategy == DEFAULT]
+        sampler = _learned(plan, [*plan.history, *samples_of(own)], seed)
+        return _told(sampler, [entry for entry in entries if entry.strategy != DEFAULT])
     samplers = import_extra("celosia.lab.tune.samplers", "tune")
-    sampler = samplers.StudySampler(plan.strategy, plan.space.choices, plan.seed + len(known))
-    for entry in known:
-        sampler.tell(entry.chosen, Found(entry.cycles, entry.refused))
+    return _told(samplers.StudySampler(plan.strategy, plan.space.choices, seed), known)
+
+
+def _told(sampler: Sampler, entries: Sequence[Entry]) -> Sampler:
+    """The sampler, which knows of these trials."""
+    for entry in entries:
+        sampler.tell(entry.chosen, Found(entry.cycles, entry.refused, seen_by(entry)))
     return sampler
+
+
+def _learned(plan: SearchPlan, samples: Sequence[Sample], seed: int) -> Sampler:
+    """A sampler that begins at the compiler's plan, and looks at plans in this process."""
+    first, space = plan.first, plan.space
+    graph = work_of(first.options, first.graph).graph
+    timing = first.options.target.timing
+
+    def look(chosen: Mapping[str, Choice]) -> Seen:
+        return seen_of(graph, first.config, space.plan(chosen), timing)
+
+    try:
+        start = space.nearest(timing)
+    except PlanError:
+        start = None
+    return LearnedSampler(space, look, Linear(), samples, start=start, seed=seed)

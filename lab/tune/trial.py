@@ -6,6 +6,7 @@ from typing import Literal
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.lab.sweep.version import whole_version
+from celosia.lab.tune.features import Seen, seen_of
 from celosia.lab.tune.spaces.choice_space import Choice
 from celosia.lab.tune.spaces.graph_space import plan_space
 from celosia.lab.tune.tuning_log import DEFAULT, Entry
@@ -43,6 +44,8 @@ class Found:
 
     cycles: int | None
     refused: str | None = None
+    seen: Seen | None = field(default=None, compare=False)
+    """What a plan looked like that ran on the RTL."""
 
     def line(self, trial: Trial) -> Entry:
         """What a tuning log keeps of a trial."""
@@ -52,6 +55,8 @@ class Found:
             chosen=dict(trial.chosen),
             cycles=self.cycles,
             refused=self.refused,
+            predicted=None if self.seen is None else self.seen.predicted,
+            features=None if self.seen is None else [*self.seen.features.values()],
         )
 
 
@@ -78,4 +83,4 @@ def try_plan(trial: Trial) -> Found:
         return Found(None, str(error))
     measured = work.measured(plan, trial.config, timing)
     assert measured.right, f"{trial.chosen}: {measured.failure or measured.mismatches}"
-    return Found(measured.cycles)
+    return Found(measured.cycles, seen=seen_of(work.graph, trial.config, plan, timing))

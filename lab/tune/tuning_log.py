@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
+from math import isfinite
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Literal
@@ -12,6 +13,7 @@ from celosia.isa.documents.record import Record, Sparse
 from celosia.isa.foreign_file import MIB, parse_json
 from celosia.isa.memory import MemoryTiming
 from celosia.lab.sweep.version import whole_version
+from celosia.lab.tune.features import FEATURES
 from celosia.lab.tune.spaces.choice_space import ChoiceSpace
 from celosia.lab.tune.spaces.graph_space import plan_space
 from celosia.sim.run.options.plan_sources import OtherGraphError, PlanSource
@@ -31,6 +33,7 @@ __all__ = [
     "TuningLog",
     "best_known",
     "open_log",
+    "read_log",
     "tuning_key",
 ]
 
@@ -50,6 +53,8 @@ class LogHead(Record):
     """A digest of what is searched: graph, configuration, memory and the sources of Celosia."""
     oracle: str
     """What says how many cycles a trial takes."""
+    version: Sparse[str | None] = None
+    """The sources of Celosia, as `key` has them: of others, nothing is learned."""
     schema: Literal["celosia.tune/1"] = "celosia.tune/1"
     """The number changes when a key changes its meaning or goes; new keys may come without."""
 
@@ -68,6 +73,10 @@ class Entry(Record):
     """The cycles that the plan takes; not there if it is refused."""
     refused: Sparse[str | None] = None
     """The rule that the plan breaks; not there if it is legal."""
+    predicted: Sparse[int | None] = None
+    """The cycles by the timeline of a plan that ran on the RTL."""
+    features: Sparse[list[float] | None] = field(default=None, hash=False)
+    """What a learned model saw of it: `celosia.lab.tune.features.FEATURES`, in this order."""
 
 
 class TuningLog:
@@ -93,6 +102,13 @@ def tuning_key(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) ->
     return digest([print_graph(graph), repr(config), repr(timing), whole_version()])
 
 
+def read_log(path: Path) -> tuple[LogHead, list[Entry]]:
+    """The head and the trials of a log.  Raises `InputError` for a damaged one."""
+    head, entries = _parsed(read_text(path, _MOST_BYTES), path)
+    _check_numbers(entries, path)
+    return head, entries
+
+
 @contextmanager
 def open_log(path: Path, key: str, oracle: str, space: ChoiceSpace) -> Iterator[TuningLog]:
     """The log in a file, for one process at a time; made if it is not there.
@@ -103,7 +119,7 @@ def open_log(path: Path, key: str, oracle: str, space: ChoiceSpace) -> Iterator[
     with open_lines_of(path, f"{path}: another search writes there") as file:
         text = file.read().decode(errors="replace")
         if not text:
-            append_line(file, LogHead(key, oracle).document())
+            append_line(file, LogHead(key, oracle, whole_version()).document())
             yield TuningLog(file, [])
             return
         head, entries = _parsed(text, path)
@@ -122,7 +138,7 @@ def best_known(
     Raises `OtherGraphError` for a log of another graph, and `InputError` for what else `open_log`
     refuses, and for what the accelerator cannot do.
     """
-    head, entries = _parsed(read_text(path, _MOST_BYTES), Path(path))
+    head, entries = read_log(Path(path))
     _check_key(head, tuning_key(graph, config, timing), Path(path))
     try:
         space = plan_space(graph, config)
@@ -148,16 +164,29 @@ def _check_key(head: LogHead, key: str, path: Path) -> None:
 def _check_trials(entries: Sequence[Entry], space: ChoiceSpace, path: Path) -> None:
     """Raise `InputError` unless all trials are of this space."""
     choices = space.choices
+    _check_numbers(entries, path)
     for number, entry in enumerate(entries, 2):
-        cycles = entry.cycles
-        if cycles is not None and (type(cycles) is not int or cycles < 1):
-            raise InputError(
-                f"{path}: line {number}: cycles: {cycles!r} is not a whole number of 1 or more"
-            )
         chosen, compilers = entry.chosen, entry.strategy == DEFAULT
         known = not compilers and chosen.keys() == choices.keys()
         if not compilers and not (known and all(chosen[name] in choices[name] for name in choices)):
             raise InputError(f"{path}: line {number}: {chosen} is no plan of this workload")
+
+
+def _check_numbers(entries: Sequence[Entry], path: Path) -> None:
+    """Raise `InputError` unless cycles and features are numbers that a trial may have."""
+    for number, entry in enumerate(entries, 2):
+        place = f"{path}: line {number}"
+        for name, cycles in (("cycles", entry.cycles), ("predicted", entry.predicted)):
+            if cycles is not None and (type(cycles) is not int or cycles < 1):
+                raise InputError(f"{place}: {name}: {cycles!r} is not a whole number of 1 or more")
+        features = entry.features
+        if features is None:
+            continue
+        numbers = isinstance(features, list) and all(
+            type(each) in (int, float) and isfinite(each) for each in features
+        )
+        if not numbers or len(features) != len(FEATURES):
+            raise InputError(f"{place}: features: they are not {len(FEATURES)} numbers")
 
 
 def _read(record: type[Any], line: Mapping[str, Any]) -> Any:

@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from math import prod
 
+from celosia.isa.memory import MemoryTiming
 from celosia.sw.planning.forms.plan import Plan
 
 __all__ = ["Choice", "ChoiceSpace"]
@@ -24,6 +25,10 @@ class ChoiceSpace(ABC):
     @abstractmethod
     def choices(self) -> Mapping[str, tuple[Choice, ...]]:
         """The decisions by name, and what each may be."""
+
+    @abstractmethod
+    def nearest(self, timing: MemoryTiming) -> Mapping[str, Choice]:
+        """The combination that is most like what the compiler decides for a memory."""
 
     @abstractmethod
     def plan(self, chosen: Mapping[str, Choice]) -> Plan:

@@ -11,8 +11,10 @@ from functools import cached_property
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.memory import MemoryTiming
 from celosia.lab.tune.spaces.choice_space import Choice, ChoiceSpace
 from celosia.lab.tune.spaces.plan_space import PlanSpace
+from celosia.sw.compiler.choose import choose
 from celosia.sw.ir.graph import Graph, MatMul
 from celosia.sw.planning.choices import ALTERNATIVES, DEFAULT, Choices
 from celosia.sw.planning.cuts import HEIGHTS
@@ -90,6 +92,17 @@ class GraphSpace(ChoiceSpace):
     def start(self) -> Mapping[str, Choice]:
         """The compiler's default choices for all stages."""
         return {name: values[0] for name, values in self._choices.items()}
+
+    def nearest(self, timing: MemoryTiming) -> Mapping[str, Choice]:
+        """The choices of the compiler for a memory; its height of blocks is that of each stage."""
+        choices = choose(self.graph, self.config, timing)
+        found = {}
+        for name, values in self._choices.items():
+            if (own := getattr(choices, name, None)) is None:
+                height = choices.block_tiles if choices.block_tiles != _LEAST else 0
+                own = next((value for value in values if _height(name, value) == height), DECIDED)
+            found[name] = own
+        return found
 
     def plan(self, chosen: Mapping[str, Choice]) -> Plan:
         """The plan of one combination.  Raises `PlanError` that names the rule that it breaks."""
@@ -179,6 +192,14 @@ class GraphSpace(ChoiceSpace):
             widest = min(across, half // (height * self.config.dim))
             found += [f"{height}x{width}" for width in (widest, widest // 2) if width]
         return tuple(dict.fromkeys(found))
+
+
+def _height(name: str, value: Choice) -> int | None:
+    """Tiles of a block's rows, if that is what a decision is about."""
+    kind = name.rpartition(".")[2]
+    if value == DECIDED or kind not in ("rows", "block"):
+        return None
+    return int(str(value).partition("x")[0])
 
 
 def _steps(op: str, chosen: Mapping[str, Choice], dim: int) -> Iterator[Primitive]:

@@ -4,16 +4,19 @@
 decision is a choice of its own; most combinations are legal, the others break a rule.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.memory import MemoryTiming
 from celosia.lab.tune.spaces.choice_space import Choice, ChoiceSpace
+from celosia.sw.compiler.pipeline import find_plan
 from celosia.sw.ir.graph import Graph, MatMul
 from celosia.sw.planning.cuts import HEIGHTS, balanced
-from celosia.sw.planning.forms.plan import Plan
+from celosia.sw.planning.forms.plan import Plan, only_stage
+from celosia.sw.planning.forms.stages import LinearStage
 from celosia.sw.planning.rules.verify import verify_plan
 from celosia.sw.planning.schedules.apply import applied
 from celosia.sw.planning.schedules.plain import plain_product
@@ -64,6 +67,34 @@ class PlanSpace(ChoiceSpace):
             "a_banks": tuple(range(1, self.config.scratchpad_banks)),
             "tail": ("none", "one", "halves"),
         }
+
+    def nearest(self, timing: MemoryTiming) -> Mapping[str, Choice]:
+        """The combination that is most like the compiler's plan for a memory."""
+        return self.like(find_plan(self.graph, self.config, timing))
+
+    def like(self, plan: Plan) -> Mapping[str, Choice]:
+        """The combination whose decisions are most like those of a plan of the same product."""
+        stage = only_stage(plan)
+        assert isinstance(stage, LinearStage)
+        rows = self.config.scratchpad_bank_rows
+        banks = {first // rows for first, _ in plan.rings[stage.a.ring].spans}
+        tail = "none"
+        if len(stage.parts) > 1:
+            tail = "one" if stage.parts[-1] == 1 else "halves"
+        wanted: Mapping[str, Choice] = {
+            "block_rows": -(-stage.rows[0] // self.config.dim),
+            "block_columns": stage.tiles[0],
+            "outer": stage.outer,
+            "a_tiles": stage.a.tiles or stage.w.k_tiles,
+            "a_first": "one" if 0 < stage.a.first < stage.a.tiles else "all",
+            "a_keep": stage.a.keep,
+            "b_k_tiles": stage.w.k_tiles,
+            "b_n_tiles": stage.w.columns,
+            "b_keep": stage.w.keep,
+            "a_banks": len(banks),
+            "tail": tail,
+        }
+        return {name: _like(wanted[name], values) for name, values in self.choices.items()}
 
     def plan(self, chosen: Mapping[str, Choice]) -> Plan:
         """The plan of one combination.  Raises `PlanError` that names the rule that it breaks."""
@@ -140,6 +171,13 @@ def _until(sizes: tuple[int, ...], most: int) -> tuple[int, ...]:
     """The `sizes` below `most`, and the first that is not: it means all."""
     below = tuple(size for size in sizes if size < most)
     return (*below, most) if len(below) < len(sizes) else below
+
+
+def _like(wanted: Choice, values: Sequence[Choice]) -> Choice:
+    """The value, or the number that is nearest to it."""
+    if wanted in values:
+        return wanted
+    return min(values, key=lambda value: abs(int(value) - int(wanted)))
 
 
 def _tail(kind: str, tiles: int) -> tuple[int, ...]:

@@ -58,10 +58,17 @@ def test_hidden_latency_gains_what_units_by_turns_take_longer():
     assert "50.0% and 50.0%" in row.work
 
 
-def test_the_best_of_trials_is_no_worse_than_the_compilers_plan():
-    row = autotvm(silent, "functional")
-    assert row.right
-    assert row.cycles.keys() == {"the compiler's plan", "the best of the trials"}
+def test_tuning_gains_the_geometric_mean_over_workloads(monkeypatch):
+    cycles = {"one": (400, 100), "two": (90, 90)}
+    where = "celosia.lab.compilers.tuning"
+    monkeypatch.setattr(
+        f"{where}.Runs", lambda track: SimpleNamespace(own_cycles=cycles[track.name][0])
+    )
+    monkeypatch.setattr(f"{where}.tuned_cycles", lambda track, _: cycles[track.name][1])
+    tracks: Any = [SimpleNamespace(name=name) for name in cycles]
+    row = autotvm(silent, tracks)
+    assert row.gain == pytest.approx(2)
+    assert row.cycles["one, tuned"] == 100
 
 
 def test_a_graph_from_its_text_leaves_the_same_elements():

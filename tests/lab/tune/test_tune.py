@@ -9,7 +9,7 @@ import pytest
 
 from celosia.lab.sweep.words import options_of
 from celosia.lab.tune import search as search_module
-from celosia.lab.tune.search import SearchPlan, search, trials_until
+from celosia.lab.tune.search import LEARNED, SearchPlan, search, trials_until
 from celosia.lab.tune.spaces.plan_space import PlanSpace
 from celosia.lab.tune.trial import Found, Trial, try_plan
 from celosia.lab.tune.tuning_log import DEFAULT, Entry, open_log
@@ -94,6 +94,30 @@ def test_a_search_that_goes_on_learns_from_all_that_is_known(tmp_path, monkeypat
     after = tried(tmp_path / "log", "tpe", 8)
     assert {entry.refused for entry in after} == {None, "keep"}
     assert told == [(entry.chosen, entry.cycles, entry.refused) for entry in after]
+
+
+def test_a_learned_search_knows_the_whole_log_and_goes_on(tmp_path):
+    pytest.importorskip("optuna")
+    tried(tmp_path / "log", "random", 3)
+    before = tried(tmp_path / "log", LEARNED, 3)
+    after = tried(tmp_path / "log", LEARNED, 6)
+    assert after[:3] == before
+    chosen = [tuple(entry.chosen.values()) for entry in after]
+    assert len(set(chosen)) == 6
+
+
+def test_no_seed_is_another_one_that_goes_on(tmp_path):
+    pytest.importorskip("optuna")
+
+    def proposed(name, seed, *numbers):
+        for trials in numbers:
+            plan = SearchPlan(space=SPACE, first=FIRST, strategy="random", trials=trials, seed=seed)
+            with open_log(tmp_path / name, "k", "model", SPACE) as log:
+                search(plan, log, THREADS, silent, fake)
+        with open_log(tmp_path / name, "k", "model", SPACE) as log:
+            return [entry.chosen for entry in log.of("random")][-3:]
+
+    assert proposed("on", 0, 3, 6) != proposed("new", 3, 3)
 
 
 def test_another_seed_is_another_search(tmp_path):

@@ -8,6 +8,7 @@ import pytest
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS, resolve_config
+from celosia.lab.sweep.version import whole_version
 from celosia.lab.sweep.words import options_of
 from celosia.lab.tune.tuning_log import DEFAULT, Entry, best_known, open_log, tuning_key
 from celosia.lab.tune.work import product_space
@@ -55,6 +56,7 @@ def test_a_log_keeps_the_trials_of_each_strategy_in_order(tmp_path):
         assert again.of("tpe") == [entry(0, "tpe")]
         again.add(entry(1, "tpe"))
     head, *lines = map(json.loads, path.read_text().splitlines())
+    assert head.pop("version") == whole_version()
     assert head == {"schema": "celosia.tune/1", "key": "k", "oracle": "model"}
     assert lines[-1] == entry(1, "tpe").document()
     assert len(lines) == 5

@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from celosia.isa.memory import MEMORY_BASE
+from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.lab.fuzz.graphs.levels import check_device
 from celosia.lab.tune.spaces.graph_space import DECIDED, GraphSpace, plan_space
@@ -19,6 +19,7 @@ from celosia.sw.models.cases import (
     random_quantized_encoder,
     softmax_case,
 )
+from celosia.sw.planning.choices import Choices
 from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.stages import AttentionStage, LinearStage
 from celosia.sw.planning.rules.verify import PlanError
@@ -129,3 +130,19 @@ def test_a_product_alone_and_a_graph_without_products_have_spaces():
     }
     with pytest.raises(ValueError, match="needs a normalization unit"):
         plan_space(layer().graph, resolve_config("gemmini"))
+
+
+def test_the_nearest_combination_has_the_compilers_choices(monkeypatch):
+    where = "celosia.lab.tune.spaces.graph_space.choose"
+    chosen = Choices(overlap=False, piece_tiles=2, block_tiles=8)
+    monkeypatch.setattr(where, lambda *_: chosen)
+    near = space().nearest(MemoryTiming())
+    assert near.keys() == space().choices.keys()
+    assert (near["overlap"], near["piece_tiles"], near["fused_norms"]) == (False, 2, True)
+    own = {name: value for name, value in near.items() if "." in name}
+    assert all(value in space().choices[name] for name, value in own.items())
+    heights = {
+        str(v).partition("x")[0] for n, v in own.items() if n.endswith(".block") and v != DECIDED
+    }
+    assert heights <= {"8"}
+    assert {own[name] for name in own if name.endswith(".k")} == {DECIDED}

@@ -57,3 +57,24 @@ def test_plans_compute_the_same_or_break_a_rule(space):
         measured, _ = checked_product(device, operator, MemoryTiming(), plan=plan)
         assert measured.right, chosen
     assert rules["legal"] >= 10
+
+
+def test_the_nearest_combination_of_a_plan_of_the_space_makes_it_again(space):
+    chosen = random.Random(3)
+    same = 0
+    for _ in range(40):
+        one = {name: chosen.choice(values) for name, values in space.choices.items()}
+        try:
+            plan = space.plan(one)
+        except PlanError:
+            continue
+        near = space.like(plan)
+        assert near.keys() == one.keys()
+        assert all(near[name] == one[name] for name in ("outer", "a_keep", "b_keep", "a_banks"))
+        same += space.plan(near) == plan
+    assert same > 10
+
+
+def test_the_nearest_combination_of_the_compilers_plan_is_one_of_the_space(space):
+    near = space.nearest(MemoryTiming())
+    assert all(near[name] in values for name, values in space.choices.items())

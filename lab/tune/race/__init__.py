@@ -1,0 +1,1 @@
+"""Searches for plans, raced against each other."""
