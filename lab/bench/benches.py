@@ -22,6 +22,7 @@ from celosia.lab.bench.speed import array_loop, measure_speed
 from celosia.lab.bench.trace import run_traces
 from celosia.lab.bench.weights import run_weights
 from celosia.lab.compilers.nonlinear import run_nonlinear
+from celosia.lab.compilers.passes import PassAsked, run_passes_bench
 from celosia.lab.compilers.table import run_compilers
 from celosia.lab.tune.race.race import run_race
 from celosia.sim.support.extras import check_extra
@@ -29,10 +30,12 @@ from celosia.sim.support.progress import Progress
 from celosia.sim.verilator.toolchain import find_compiler
 from celosia.sw.driver.device import Issue
 
-__all__ = ["BENCHES", "NONLINEAR", "Asked", "Benchmark"]
+__all__ = ["BENCHES", "NONLINEAR", "PASSES", "Asked", "Benchmark"]
 
 NONLINEAR: Final = "nonlinear"
 """The benchmark with an option of its own, `--seq`."""
+PASSES: Final = "passes"
+"""The benchmark with models of a user's own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +48,8 @@ class Asked:
     """Tokens of `nonlinear`; None: those of the survey."""
     sweep: Sweep = field(default_factory=Sweep)
     """The lanes and scale bits of `silicon`."""
+    passes: PassAsked = field(default_factory=PassAsked)
+    """The models of `passes`."""
     measured: Mapping[str, Part] = field(default_factory=dict)
     """The parts of benchmarks that ran before, by their names."""
 
@@ -123,6 +128,10 @@ BENCHES: Final[Mapping[str, Benchmark]] = {
     "compilers": Benchmark(
         run=lambda _, tell: Lines(run_compilers(tell)),
         show=lambda part: [tables.compilers_table(part.lines)],
+    ),
+    PASSES: Benchmark(
+        run=lambda asked, tell: Lines(run_passes_bench(tell, asked.passes)),
+        show=lambda part: tables.passes_tables(part.lines),
     ),
     "tuning": Benchmark(
         run=lambda _, tell: Lines(run_race(tell)),

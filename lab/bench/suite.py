@@ -22,6 +22,7 @@ from celosia.lab.bench.weights import WeightsLine
 from celosia.lab.compilers.nonlinear import Nonlinear
 from celosia.lab.compilers.passes import ModelPasses
 from celosia.lab.compilers.row import Row
+from celosia.lab.tune.race.race import RaceLine
 from celosia.sim.run.origin import Origin
 from celosia.sim.support.checkout import checkout_root
 from celosia.sim.support.problems import InputError
@@ -57,6 +58,8 @@ class Measured:
     """An idea of each compiler that the survey names, and what it gains in cycles of the RTL."""
     passes: Added[Sequence[ModelPasses] | None] = None
     """Models without each pass from their file to a recognized graph."""
+    tuning: Added[Sequence[RaceLine] | None] = None
+    """Searches for plans, and how many runs on the RTL each takes to the best that is known."""
     speed: Speed | None = None
     """The speed of simulation."""
 

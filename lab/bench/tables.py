@@ -1,6 +1,6 @@
 """Benchmarks as tables on a terminal."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from rich.markup import escape
@@ -19,6 +19,7 @@ from celosia.lab.compilers.nonlinear import (
     VTA_UTILIZATION,
     Nonlinear,
 )
+from celosia.lab.compilers.passes import Cycles, ModelPasses, by_pass
 from celosia.lab.compilers.row import Row
 from celosia.lab.tune.race.race import MOST, STRATEGIES, RaceLine
 from celosia.sim.command.outputs.table_cells import NOTHING, judged, mismatches, percent, whole
@@ -29,6 +30,7 @@ __all__ = [
     "compilers_table",
     "cost_table",
     "nonlinear_table",
+    "passes_tables",
     "silicon_table",
     "speed_table",
     "trace_table",
@@ -146,6 +148,36 @@ def compilers_table(rows: Sequence[Row]) -> Table:
         cells = (row.about.system, row.about.mechanism, row.work, row.about.claim)
         table.add_row(*map(escape, cells), gain)
     return table
+
+
+def passes_tables(lines: Sequence[ModelPasses]) -> Iterator[Table]:
+    """Each model with all passes and without each that changes it; then each pass by itself."""
+    table = Table(
+        title="Models without one pass: predicted cycles of accelerator and host",
+        title_justify="left",
+    )
+    table.add_column("model, without", overflow="fold")
+    for head in ("accelerator", "host", "RTL", "gain"):
+        table.add_column(head, justify="right")
+    for line in lines:
+        table.add_row(escape(line.model), *_times(line.cycles), judged(line.right, "1.000 x"))
+        for each in line.passes:
+            gain = NOTHING if each.gain is None else f"{each.gain:.3f} x"
+            table.add_row(f"  {each.name}", *_times(each.without), gain)
+    yield table
+    summary = Table("pass", title="Passes", title_justify="left")
+    summary.add_column("models", justify="right")
+    summary.add_column("gain, geometric mean", justify="right")
+    for name, (models, gain) in by_pass(lines).items():
+        summary.add_row(name, whole(models), f"{gain:.3f} x")
+    yield summary
+
+
+def _times(cycles: Cycles | None) -> tuple[str, str, str]:
+    if cycles is None:
+        return NOTHING, NOTHING, NOTHING
+    rtl = NOTHING if cycles.rtl is None else whole(cycles.rtl)
+    return whole(cycles.accelerator), whole(cycles.host), rtl
 
 
 def tuning_table(lines: Sequence[RaceLine]) -> Table:

@@ -95,7 +95,7 @@ EXPECTED = {
     "layer, no loops": (1075, "2194a445b588"),
     "decoder": (718, "20d4caea604b"),
     "branches": (1308, "a4ab15d67789"),
-    "onnx": (94, "b006c36ae670"),
+    "onnx": (117, "d1bd7383b6fc"),
 }
 """Commands of each program, and its digest."""
 

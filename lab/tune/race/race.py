@@ -115,6 +115,7 @@ class RaceLine(Record):
     """A workload, and how soon each search was within 1 % of the target."""
 
     workload: str
+    """What is computed, and on which preset."""
     target: int
     """The fewest cycles that were known before."""
     compiler: int

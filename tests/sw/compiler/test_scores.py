@@ -13,6 +13,7 @@ from celosia.sw.ir.graph import Mask
 from celosia.sw.models.cases import attention_case, encoder_layer_case, random_quantized_encoder
 from celosia.sw.planning.choices import DEFAULT
 from celosia.sw.planning.decisions.decide_graph import decide_graph
+from celosia.sw.planning.forms.plan import head_groups
 from celosia.sw.reference.encoder import EncoderShape
 
 BASE = resolve_config("base")
@@ -29,8 +30,8 @@ def test_scores_go_through_memory_where_few_rows_of_all_keys_would_fit():
     graph = attention(1024)
     chosen = choose(graph, LARGE)
     assert chosen == replace(DEFAULT, whole_scores=False)
-    (stage,) = decide_graph(graph, LARGE, chosen).stages
-    assert (set(stage.groups[0].rows), set(stage.groups[0].keys)) == ({64}, {128})
+    (group,) = head_groups(decide_graph(graph, LARGE, chosen))
+    assert (set(group.rows), set(group.keys)) == ({64}, {128})
     ours, rule = (predict(graph, LARGE, each).cycles for each in (chosen, DEFAULT))
     assert ours < 0.7 * rule
 

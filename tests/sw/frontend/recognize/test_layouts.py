@@ -63,7 +63,7 @@ def test_a_normalization_of_channels_behind_a_view_goes_into_weights(channels_fi
     graph = g.finish({"y": g.op("add", g.constant(random(*shape, seed=3)), scaled)})
     kinds, found, _ = units(graph)
     assert kinds == [Product]
-    (product,) = found.units.values()
+    (product,) = found.of(Product)
     weights = random(COLS, COLS, seed=1) * random(COLS, seed=2)
     np.testing.assert_allclose(product.linear.weights, weights, rtol=1e-6)
     np.testing.assert_allclose(product.linear.bias, random(COLS, seed=3), rtol=1e-6)
