@@ -28,7 +28,7 @@ caught_by = ["tests/a.py -k two"]
 
 @cache
 def faults():
-    """Those of the checkout, read once."""
+    """The planted faults of the checkout, which are read once."""
     return load_faults(ROOT)
 
 
