@@ -43,7 +43,7 @@ EFFORTS: Final = {"mvout": _Effort(16_000, 8, 2), "transform": _Effort(60_000, 6
 """By what finishes a product: up to a second, and some seconds where results meet weights."""
 _PROGRAM_TILES: Final = 32
 """Products of tiles that take as long to follow as what else is in a program."""
-_LEAST_PROGRAMS: Final = 48
+_LEAST_PROGRAMS: Final = 16
 """Products of which fewer programs could be followed keep their plan: their ends do not matter."""
 _CUTS: Final = 4
 """The plans with the best ways to cut the blocks, with which a search may start."""

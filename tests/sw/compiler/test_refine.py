@@ -143,8 +143,9 @@ def test_a_short_product_is_as_fast_as_the_best_plan_that_was_found_otherwise():
     assert expected(refined_plan(graph, config), graph, config) < 1_755
 
 
-def test_a_product_of_odd_sizes_is_near_the_best_of_all_its_plans():
-    """Of 31,104 plans, the best took 603 cycles on the RTL; of this one, 614 are expected."""
-    config = resolve_config("base")
+@pytest.mark.parametrize(("preset", "best"), [("base", 603), ("tiny", 3_751)])
+def test_a_product_of_odd_sizes_is_near_the_best_that_is_known(preset, best):
+    """On the RTL: of all 31,104 plans on `base`, of those that searches tried on `tiny`."""
+    config = resolve_config(preset)
     graph, _ = product_graph(MatMul(m=20, n=40, k=72, scale=0.01))
-    assert expected(refined_plan(graph, config), graph, config) <= 620
+    assert expected(refined_plan(graph, config), graph, config) <= 1.02 * best
