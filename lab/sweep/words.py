@@ -22,7 +22,7 @@ __all__ = ["FLAGS", "Models", "carried", "options_of"]
 
 _FILES: Final = ("a", "b", "bias")
 """Options whose files are of operands."""
-_MODEL_FILES: Final = ("calibrate", "input")
+_MODEL_FILES: Final = ("beside", "calibrate", "input")
 
 
 def _words(

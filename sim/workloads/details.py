@@ -185,6 +185,8 @@ class HeldModel(SavedModel):
 class ModelFile(SavedModel):
     """A model of another tool."""
 
+    beside: tuple[Path, ...] = ()
+    """Files whose models are in the same graph: their names begin with those of their files."""
     set_input: tuple[str, ...] = ()
     """Inputs that are a number in all of their elements, each as ``NAME=VALUE``."""
     calibrate: Path | None = None

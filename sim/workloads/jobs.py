@@ -125,7 +125,7 @@ class _Prepare:
         if isinstance(details, ModelFile):
             packed = bool(details.weights or details.precision)
             chosen = Path(details.precision) if details.precision else None
-            files = (path, details.calibrate, chosen)
+            files = (path, *details.beside, details.calibrate, chosen)
         types = None
         if details.input is not None and not isinstance(details, ModelFile):
             types = tuple(input_types(details.input).items())
@@ -167,6 +167,7 @@ def model_run(
     return ModelRun(
         path=path,
         sizes=parse_sizes(details.dim),
+        beside=details.beside,
         calibration=details.calibrate,
         clip=details.clip,
         per_tensor=details.per_tensor,

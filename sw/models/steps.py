@@ -88,17 +88,21 @@ class Step(ABC):
 
 @dataclass(frozen=True)
 class Import(Step):
-    """The file as a float graph, with its sizes bound and some inputs fixed to a number."""
+    """The file as a float graph, with its sizes bound and some inputs fixed to a number.
+
+    Files `beside` it are in the same graph, with names that begin with their file's.
+    """
 
     name = "import"
     path: Path
     sizes: Mapping[str, int] = field(default_factory=dict)
     fixed: Mapping[str, str] = field(default_factory=dict)
+    beside: Sequence[Path] = ()
 
     def make(self, model: Model) -> "Imported":
         """Raises `ImportProblem`, a `ValueError`, and `ImportError` without onnx."""
         importer = import_module("celosia.sw.frontend.importer.import_model")
-        return importer.import_model(self.path, self.sizes, self.fixed)
+        return importer.import_model(self.path, self.sizes, self.fixed, self.beside)
 
 
 @dataclass(frozen=True)

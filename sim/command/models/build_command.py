@@ -13,6 +13,7 @@ from celosia.isa.presets import resolve_config
 from celosia.sim.command.options.common import LatencyOption, PresetOption, RateOption, SetOption
 from celosia.sim.command.options.groups import Group, grouped
 from celosia.sim.command.options.model import (
+    BesideOption,
     CalibrateOption,
     ClipOption,
     FileWeightsOption,
@@ -62,6 +63,7 @@ def _memory(
 
 def _quantized(
     *,
+    beside: BesideOption = None,
     fixed: FixedOption = None,
     calibration: CalibrateOption = None,
     clip: ClipOption = "error",
@@ -73,6 +75,7 @@ def _quantized(
 ) -> ModelFile:
     """What the model is quantized with."""
     return ModelFile(
+        beside=tuple(beside or ()),
         set_input=tuple(fixed or ()),
         calibrate=calibration,
         clip=clip,
@@ -117,6 +120,7 @@ def build(
     with progress_bar() as tell:
         if str(model) == _PUBLISHED:
             _check_published({
+                "beside": details.beside,
                 "set-input": details.set_input,
                 "calibrate": details.calibrate,
                 "per-tensor": details.per_tensor,

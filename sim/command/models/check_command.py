@@ -1,7 +1,7 @@
 """`celosia check`: what the compiler makes of a model that another tool has written."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -17,7 +17,12 @@ from celosia.sim.command.options.common import (
     SetOption,
 )
 from celosia.sim.command.options.groups import Group, grouped
-from celosia.sim.command.options.model import FileWeightsOption, FixedOption, PerTensorOption
+from celosia.sim.command.options.model import (
+    BesideOption,
+    FileWeightsOption,
+    FixedOption,
+    PerTensorOption,
+)
 from celosia.sim.command.options.report import AllOption
 from celosia.sim.run.models.time_share import PlacementInTime, TimeShare, predict_shares
 from celosia.sim.run.origin import write_document
@@ -50,9 +55,15 @@ def _hardware(
     return resolve_config(preset or "base", overrides or ()), timing
 
 
-@grouped
-def check(
-    model: Annotated[Path, typer.Argument(metavar="MODEL.onnx")],
+class _Bound(NamedTuple):
+    """What a file leaves open."""
+
+    sizes: dict[str, int]
+    fixed: dict[str, str]
+    beside: tuple[Path, ...]
+
+
+def _bound(
     *,
     sizes: Annotated[
         list[str] | None,
@@ -62,7 +73,18 @@ def check(
             help="A size of the inputs that has a name, or INPUT.AXIS=N of one that has none.",
         ),
     ] = None,
+    beside: BesideOption = None,
     fixed: FixedOption = None,
+) -> _Bound:
+    """Sizes, inputs that are numbers, and what stands beside the file."""
+    return _Bound(parse_sizes(sizes or ()), parse_fixed(fixed or ()), tuple(beside or ()))
+
+
+@grouped
+def check(
+    model: Annotated[Path, typer.Argument(metavar="MODEL.onnx")],
+    *,
+    bound: Annotated[_Bound, Group(_bound)],
     per_tensor: PerTensorOption = False,
     weights: FileWeightsOption = None,
     text: Annotated[
@@ -82,13 +104,12 @@ def check(
     """Show where each node of an ONNX model runs, and why, where the accelerator does not."""
     for path in (json, text, recognized):
         check_destination(path)
-    bound, numbers = parse_sizes(sizes or ()), parse_fixed(fixed or ())
     types = parse_weights(weights)
     importer = import_extra("celosia.sw.frontend.importer.import_model", "onnx")
     surveyor = import_extra("celosia.sw.frontend.importer.survey", "onnx")
     with progress_bar() as tell:
         tell(f"importing {model}", None)
-        imported = importer.examine(model, bound, numbers)
+        imported = importer.examine(model, *bound)
         found = surveyor.survey(imported)
         tell("recognizing operators", None)
         recognized_model = None if imported.lost else recognize(imported.graph)
@@ -119,8 +140,8 @@ def check(
         placed_in_time = None if placement is None else PlacementInTime(placement, time)
         documents = import_extra("celosia.sim.command.models.checked_model", "onnx")
         checked = documents.CheckedModel(
-            model=str(model),
-            sizes=bound,
+            model=" beside ".join(map(str, (model, *bound.beside))),
+            sizes=bound.sizes,
             weights=weights or "int8",
             notes=(*imported.notes, *faults),
             macs=found.macs,

@@ -9,6 +9,7 @@ from celosia.sim.support.problems import InputError
 from celosia.sw.quantize.ranges import Clip
 
 __all__ = [
+    "BesideOption",
     "CalibrateOption",
     "ClipOption",
     "FileWeightsOption",
@@ -102,6 +103,16 @@ SizesOption = Annotated[
         metavar="NAME=N|N",
         help="A size of the inputs that has a name, or INPUT.AXIS=N of one that has none; "
         "attention: columns of each head.",
+        rich_help_panel=_PANEL,
+    ),
+]
+BesideOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--beside",
+        metavar="OTHER.onnx",
+        help="A model that runs at the same time: names of each begin with its file's, as in "
+        "--dim other/batch=1.",
         rich_help_panel=_PANEL,
     ),
 ]

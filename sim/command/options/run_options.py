@@ -53,6 +53,7 @@ from celosia.sim.command.options.common import (
 from celosia.sim.command.options.groups import Group, plain
 from celosia.sim.command.options.memory import parse_fault, parse_stalls
 from celosia.sim.command.options.model import (
+    BesideOption,
     CalibrateOption,
     ClipOption,
     FixedOption,
@@ -174,6 +175,7 @@ def model(
 
 def model_files(
     *,
+    beside: BesideOption = None,
     inputs: InputOption = None,
     calibration: CalibrateOption = None,
     clip: ClipOption = "error",
@@ -186,6 +188,7 @@ def model_files(
     """What a model of one's own is calibrated and run on."""
     unusual, numbers = None if clip == "error" else clip, tuple(fixed or ()) or None
     return _given(
+        beside=tuple(beside or ()) or None,
         input=inputs,
         calibrate=calibration,
         clip=unusual,

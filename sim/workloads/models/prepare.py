@@ -66,6 +66,8 @@ class ModelRun:
 
     path: Path
     sizes: Sizes
+    beside: Sequence[Path] = ()
+    """Files whose models are in the same graph."""
     calibration: Path | Mapping[str, Array] | None = None
     """An .npz file, or what is in it."""
     clip: Clip = "error"
@@ -103,10 +105,15 @@ class Prepared:
     """What `model` is made of; None: it was rewritten, and is not saved."""
 
 
-def import_file(path: Path, sizes: Sizes, fixed: Mapping[str, str] | None = None) -> Model:
+def import_file(
+    path: Path,
+    sizes: Sizes,
+    fixed: Mapping[str, str] | None = None,
+    beside: Sequence[Path] = (),
+) -> Model:
     """A model behind `Import`.  Raises `EnvironmentProblem` without onnx, and `ImportProblem`."""
     import_extra("celosia.sw.frontend.importer.import_model", "onnx")
-    return follow(Import(path, sizes, fixed or {}))
+    return follow(Import(path, sizes, fixed or {}, beside))
 
 
 def prepare(job: ModelRun, seed: int, tell: Progress = silent) -> Prepared:
@@ -168,7 +175,7 @@ class _Source:
     def __init__(self, job: ModelRun, profiles: Sequence[Sizes], tell: Progress):
         self.job, self.profiles, self.tell = job, profiles, tell
         tell(f"importing {job.path}", None)
-        imported = [import_file(job.path, each, job.fixed) for each in profiles]
+        imported = [import_file(job.path, each, job.fixed, job.beside) for each in profiles]
         tell("recognizing operators", None)
         self.models = [follow(Recognize(), model=each) for each in imported]
         self.notes: tuple[str, ...] = ()

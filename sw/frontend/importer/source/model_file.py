@@ -8,6 +8,7 @@ from typing import Final
 
 from google.protobuf.message import DecodeError
 from onnx import FunctionProto, GraphProto, ModelProto, TensorProto
+from onnx.shape_inference import InferenceError
 from onnx.version_converter import ConvertError, convert_version
 
 from celosia.isa.foreign_file import ForeignFileError, read_foreign
@@ -94,7 +95,7 @@ def _upgraded(proto: ModelProto, version: int) -> ModelProto:
     """
     try:
         return convert_version(proto, OPSETS[0])
-    except (ConvertError, RuntimeError, ValueError) as error:
+    except (ConvertError, InferenceError, RuntimeError, ValueError) as error:
         reason = " ".join(str(error).rpartition(" failed: ")[2].split())
         raise ImportProblem(
             f"it imports opset {version}, which onnx's converter cannot upgrade to {OPSETS[0]}: "

@@ -11,16 +11,17 @@ from celosia.sw.frontend.importer.source.problems import ImportProblem
 from celosia.sw.frontend.importer.source.tensors import graph_dtype
 from celosia.sw.frontend.nn.operators.operator import TensorType
 
-_WORDS: Final = re.compile(r"\w{1,64}", re.ASCII)
+_WORD: Final = r"(?:\w{1,64}/)?\w{1,64}"
+_WORDS: Final = re.compile(_WORD, re.ASCII)
 _SIGNS: Final = re.compile(r"[+-]")
-_SUM: Final = re.compile(r"\w{1,64}(?:\s*[+-]\s*\w{1,64}){1,8}", re.ASCII)
+_SUM: Final = re.compile(rf"{_WORD}(?:\s*[+-]\s*{_WORD}){{1,8}}", re.ASCII)
 """Sizes that exporters write as sums of others: ``past_sequence_length + sequence_length``."""
 _OPEN: Final = -1
 """The number that exporters write for a size that is open."""
 _NAMELESS: Final = frozenset({"", "?"})
 """What is no name: two sizes that are called so need not be the same."""
 
-__all__ = ["bound_types", "contradiction", "known_size", "size_name"]
+__all__ = ["bound_types", "contradiction", "known_size", "prefixed", "size_name"]
 
 
 def bound_types(
@@ -96,6 +97,26 @@ def _shape(value: ValueInfoProto) -> list[int | str]:
 def size_name(tensor: str, axis: int, dim: TensorShapeProto.Dimension) -> str:
     """What an open size of a tensor is bound by."""
     return f"{tensor}.{axis}" if dim.dim_param in _NAMELESS else dim.dim_param
+
+
+def prefixed(value: ValueInfoProto, prefix: str) -> ValueInfoProto:
+    """An input or output with `prefix`, a word and a slash, before its name and those of sizes."""
+    if not prefix:
+        return value
+    found = ValueInfoProto()
+    found.CopyFrom(value)
+    found.name = f"{prefix}{value.name}"  # A name that is no UTF-8 is bytes.
+    for axis, dim in enumerate(found.type.tensor_type.shape.dim):
+        if known_size(dim) is None:
+            name = f"{size_name(value.name, axis, dim)}"
+            terms = _WORDS.sub(lambda word: _called(word[0], prefix), name)
+            dim.dim_param = terms if _SUM.fullmatch(name) else prefix + name
+    return found
+
+
+def _called(word: str, prefix: str) -> str:
+    """A term of a sum: numbers have no prefix."""
+    return word if word.isdigit() else prefix + word
 
 
 def known_size(dim: TensorShapeProto.Dimension) -> int | None:

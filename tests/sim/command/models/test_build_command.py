@@ -66,6 +66,39 @@ def test_an_input_is_fixed_in_a_plan_and_in_a_run():
     assert "note: input cached is true from here on" in result.stdout
 
 
+def test_models_of_two_files_are_built_and_run_beside_each_other():
+    for name, seed in (("a.onnx", 1), ("b.onnx", 2)):
+        nodes = [
+            helper.make_node("MatMul", ["x", "w"], ["h"], name="product"),
+            helper.make_node("Gelu", ["h"], ["y"], name="gelu"),
+        ]
+        proto = model(nodes, {"x": ["n", 8]}, ["y"], {"w": floats(8, 16, seed=seed)}, opset=20)
+        Path(name).write_bytes(proto.SerializeToString())
+    both = ("a.onnx", "--beside", "b.onnx", "--dim", "a/n=5", "--dim", "b/n=3")
+    samples: dict[str, Any] = {"a/x": floats(6, 5, 8), "b/x": floats(6, 3, 8)}
+    np.savez("c.npz", **samples)
+    right("build", *both, "--calibrate", "c.npz", "-o", "m.plan")
+    x: dict[str, Any] = {name: value[0] for name, value in samples.items()}
+    np.savez("x.npz", **x)
+    given = ("--input", "x.npz", "--json")
+    run = ("run", *both, *FAST, "--calibrate", "c.npz", "--stages", "greedy", *given)
+    for words, name in ((run, "run.json"), ((*RUN, *given), "plan.json")):
+        right(*words, name)
+        document = json.loads(Path(name).read_text())
+        assert document["mismatches"] == 0
+        assert document["elements_checked"] == 8 * 16
+    outputs = {
+        each["name"]: each["sqnr_db"]
+        for each in json.loads(Path("run.json").read_text())["outputs"]
+    }
+    assert outputs.keys() == {"a/y", "b/y"}
+    assert min(outputs.values()) > 25
+    refused("there are a/n, b/n", "check", "a.onnx", "--beside", "b.onnx", "--dim", "n=3")
+    refused("no.onnx: No such file", "run", "a.onnx", *FAST, "--beside", "no.onnx")
+    refused("--beside is no option of m.plan", *RUN, "--beside", "b.onnx")
+    refused("--beside: not with minilm", "build", "minilm", "--beside", "b.onnx", "-o", "n.plan")
+
+
 def published(monkeypatch):
     """A small encoder in the place of the published one, and the criteria it is asked for by."""
     shape = EncoderShape(layers=1, width=16, heads=2, hidden=32)

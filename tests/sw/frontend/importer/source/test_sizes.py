@@ -4,7 +4,7 @@ import pytest
 from onnx import TensorProto, TypeProto, ValueInfoProto, helper
 
 from celosia.sw.frontend.importer.source.problems import ImportProblem
-from celosia.sw.frontend.importer.source.sizes import bound_types, contradiction
+from celosia.sw.frontend.importer.source.sizes import bound_types, contradiction, prefixed
 from celosia.sw.frontend.nn.operators.operator import TensorType
 
 
@@ -36,6 +36,16 @@ def test_a_sum_needs_the_names_in_it(text, size):
 def test_a_sum_that_has_a_number_of_its_own_is_that():
     found = bound_types([tensor("past + now")], {"past + now": 4})
     assert found["x"].shape == (4,)
+
+
+def test_names_of_a_file_stand_before_those_of_its_sizes():
+    """In each term of a sum, and before what an open size is called by."""
+    given = tensor("n", "past + now - 1", None, 3)
+    assert prefixed(given, "") is given
+    found = prefixed(given, "a/")
+    sizes = {"a/n": 2, "a/past": 7, "a/now": 2, "a/x.2": 6}
+    assert bound_types([found], sizes)["a/x"].shape == (2, 8, 6, 3)
+    assert given.name == "x"
 
 
 def test_a_size_may_be_0_but_not_less():
