@@ -1,5 +1,8 @@
 """Which operators are shown together, and that no cycle is lost or counted twice."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from celosia.isa.encoding import COMPUTE_ACCUMULATED, COMPUTE_PRELOADED, FENCE
@@ -8,6 +11,7 @@ from celosia.isa.presets import PRESETS
 from celosia.sim.profile.operator_groups import (
     Cut,
     Group,
+    add_predicted,
     add_up,
     cut_program,
     group_name,
@@ -116,3 +120,13 @@ def test_the_time_before_the_first_mark_is_the_first_groups():
 
 def test_without_products_the_first_group_has_all():
     assert add_up([group("a"), group("b")], [], [], {"cycles": 40}) == {"a": {"cycles": 40}}
+
+
+def test_predicted_cycles_are_those_of_all_operators_of_a_group():
+    groups = [Group(name=name, operators=(), macs=0, tensors=()) for name in ("softmax", "other")]
+    shares = [("0.scores.head0", 3), ("0.up", 5), ("0.context.head0", 4), ("0.scores.head1", 2)]
+    prediction: Any = SimpleNamespace(cycles=20, shares=lambda: shares)
+    assert add_predicted(groups, prediction) == {"0.attention": 9, "0.up": 5}
+    # Without a product all of it is the first group's.
+    prediction = SimpleNamespace(cycles=20, shares=list)
+    assert add_predicted(groups, prediction) == {"softmax": 20}

@@ -78,3 +78,9 @@ def test_the_table_has_those_that_are_longer_and_what_they_are_of_all(profile):
     ]
     assert table.title == "Waits of the array above 4 cycles: 2 of 3, 10 of 12 cycles"
     assert not waits_table(profile, 5).row_count
+
+
+@pytest.mark.parametrize("move", ["array_rows", "array_padding", "array_weights", "array_d"])
+def test_whatever_moves_through_the_array_ends_a_wait(move):
+    found = waits(logged((0, "wait_command"), (3, move), (5, "wait_issue"), (9, move)))
+    assert [(each.start, each.cycles) for each in found] == [(0, 3), (5, 4)]

@@ -1,11 +1,17 @@
 """When memory bounds a run, and what advice then says about weights."""
 
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
+from celosia.sim.profile.log import Spans
 from celosia.sim.profile.losses import Loss
+from celosia.sim.profile.resources import RESOURCES
+from celosia.sim.reporting import remedies
 from celosia.sim.reporting.remedies import bounded_by_memory, remedy
+from tests.sim.profile.test_instructions import CYCLES, operations, profile_of
 
 
 def document(cycles: int, bound: str = "memory", **more: Any) -> dict[str, Any]:
@@ -59,3 +65,39 @@ def test_the_last_response_is_no_cycle_that_blocks_can_save():
 def test_a_full_queue_is_named_by_its_depth_and_one_command_comes_alone():
     assert "behind a full queue of 4 wait" in advice("wait_queue_load", 9)
     assert "Its 1 command comes every 640.0 cycles" in advice("wait_command", 9)
+
+
+def test_what_is_behind_the_last_product_is_told_by_units(monkeypatch):
+    """The array is done in cycle 12 of 40: the lanes work for 9 cycles from then on, writes 5."""
+    numbers = {
+        name: {owner.name: number for number, owner in enumerate(table.owners)}
+        for name, table in RESOURCES.items()
+    }
+    spans = {
+        "vector": [(0, "vector_gelu"), (21, "vector_none")],
+        "write": [(0, "write_data"), (3, "write_none"), (15, "write_data"), (20, "write_none")],
+        "read": [(0, "read_data"), (30, "read_none")],
+    }
+    profile = replace(
+        profile_of(execute=operations((0, 0, 3, 4, 9, 14), (1, 1, 9, 10, 11, 16))),
+        owners={
+            name: Spans(
+                np.array([start for start, _ in found]),
+                np.array([numbers[name][owner] for _, owner in found]),
+            )
+            for name, found in spans.items()
+        },
+    )
+    monkeypatch.setattr(remedies, "_profile", lambda _: profile)
+    text = remedies._behind(Loss("x", "wait_command", 7), {})
+    assert f"in the last {CYCLES - 12} cycles: " in text
+    assert "(9 cycles of the vector unit) and stored (5 for the bus)" in text
+    assert text.endswith("saves at most 7 cycles.")
+
+
+def test_requests_in_flight_are_those_of_reads():
+    config = document(9)["config"] | {"write_requests": 3}
+    text = advice("wait_load_requests", 9, config=config)
+    assert text == (
+        "At a latency of 40, 8 requests in flight are too few: longer rows save at most 9 cycles."
+    )

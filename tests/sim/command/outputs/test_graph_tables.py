@@ -178,3 +178,15 @@ def test_how_many_tensors_are_overwritten(gone, words):
     )
     assert memory_line(plan, "none").endswith(f"48 live at once; {words}")
     assert memory_line(plan).endswith(f"{words}, so not compared")
+
+
+def test_an_owner_of_half_a_percent_is_named_and_one_of_less_is_not():
+    for cycles, named in ((5, ", drain 0.5%"), (4, "")):
+        counters = NONE | {"cycles": 1000, "array_rows": 1000 - cycles, "drain": cycles}
+        assert owners(counters) == f"rows {100 - cycles / 10:.1f}%{named}"
+
+
+def test_bytes_are_those_of_both_ways():
+    moved = replace(FIRST, dram_read_bytes=1000, dram_write_bytes=234)
+    found = cells(shown(groups_table(replace(REPORT, operators=(moved,)))), "0.query")
+    assert found[6] == "1,234"

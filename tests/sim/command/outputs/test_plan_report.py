@@ -1,14 +1,22 @@
 """`celosia plan`."""
 
 import json
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from celosia.sim.command.outputs.plan_report import Plan, plan_tables, plan_workload
+from celosia.sim.command.outputs.plan_report import (
+    Plan,
+    _rejected_table,
+    plan_tables,
+    plan_workload,
+)
 from celosia.sim.run.options.options import RunOptions, Target
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import silent
 from celosia.sim.workloads.details import Matmul
+from celosia.sw.compiler.alternatives import Rejected
 from tests.support.command_line import invoke, refused, right
 
 ATTENTION = ("attention", "--heads", "2", "--seq", "9", "--dim", "8", "--preset", "tiny")
@@ -52,3 +60,21 @@ def test_what_cannot_be_planned_is_refused():
     assert invoke("plan", "softmax").exit_code == 2
     with pytest.raises(InputError, match="compiled already"):
         plan_workload(RunOptions(workload="x.cel"), silent)
+
+
+def test_alternatives_stand_with_what_they_take_more():
+    rejected = (
+        Rejected("a", "1", 1100),
+        Rejected("b", "2", 995, "saves less than 1%"),
+        Rejected("c", "3", None, "too [large]"),
+    )
+    program: Any = SimpleNamespace(predicted_cycles=1000, rejected=rejected, scaled=True)
+    table = _rejected_table(program)
+    assert (
+        table.title == "Rejected, all else as decided (compared on a part of the graph, and scaled)"
+    )
+    assert list(zip(*(column.cells for column in table.columns), strict=True)) == [
+        ("a", "1", "1,100", "+10.00%", ""),
+        ("b", "2", "995", "-0.50%", "saves less than 1%"),
+        ("c", "3", "-", "-", r"too \[large]"),
+    ]

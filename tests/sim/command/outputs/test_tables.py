@@ -5,10 +5,12 @@ from dataclasses import replace
 
 import pytest
 from rich.console import Console
+from typer.testing import CliRunner
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
+from celosia.sim import cli
 from celosia.sim.command import report_commands
 from celosia.sim.command.config_report import config_table, preset_table
 from celosia.sim.command.outputs.table_cells import judged, percent, run_caption, run_title, whole
@@ -209,3 +211,22 @@ def test_tools_are_found_or_named_with_their_package():
     assert one == ["one", "1.2 [x]", "what for"]
     assert two == ["two", "no, but required: apt install two", "what for"]
     assert three == ["three", "no: apt install three", "what for"]
+
+
+def test_every_stall_is_told():
+    setting = replace(SETTING, timing=replace(SETTING.timing, stall_percent=1))
+    assert run_caption(setting).endswith("8 bytes per cycle, 1 % stalls")
+
+
+@pytest.mark.parametrize(("threshold", "code"), [("10", 0), ("9.99", 1), (None, 0)])
+def test_a_run_that_is_slower_by_just_the_threshold_does_not_fail(threshold, code, monkeypatch):
+    runs = {"a": 100, "b": 110}
+    none = {"operators": [], "config": {}, "memory": {}, "versions": {}, "workload": "x"}
+    monkeypatch.setattr(
+        report_commands, "read_clocked_run", lambda path: none | {"cycles": runs[path]}
+    )
+    words = ["compare", "a", "b", *(["--threshold", threshold] if threshold else [])]
+    result = CliRunner().invoke(cli.app, words)
+    assert result.exit_code == code
+    told = "b: 10.00 % slower, more than 9.99 %" if code else ""
+    assert result.stderr.strip() == told

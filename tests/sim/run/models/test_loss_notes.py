@@ -1,6 +1,8 @@
 """Outputs that lack something name the operators that lose it."""
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,13 +14,14 @@ from celosia.sim.run.models.loss_notes import (
     LossFinder,
     OperatorLoss,
     OutputLoss,
+    _worst,
     lacking,
     loss_note,
 )
 from celosia.sim.run.models.model_checks import checked_run
 from celosia.sim.run.models.model_run import ModelRunner
 from celosia.sim.support.progress import silent
-from celosia.sw.frontend.visible_rows import interpret_visibly
+from celosia.sw.frontend.visible_rows import Rows, interpret_visibly
 from celosia.sw.quantize.graphs.exact import exact
 from celosia.sw.quantize.graphs.quantized import run_model
 from tests.sim.run.models.dense_layer import OPTIONS, prepared
@@ -114,3 +117,55 @@ def test_a_run_far_from_float_names_its_operator():
     assert outcome.document()["losses"]["operators"][0]["noise_share"] == 1
     _, outcome = checked_run(runner, {"x": random.standard_normal((4, 8), np.float32)})
     assert outcome.losses is None
+
+
+def test_alike_operators_lose_together_and_those_that_lose_little_are_not_named():
+    """Shares of a noise of 1, beside 0.4 that all have: 10 log10(1 / 1.0), (1 / 0.75), (1 / 0.45).
+
+    A twentieth is the least that is named.
+    """
+    noises = [
+        [("b (Y)", 0.35)],
+        [("l.0 (X)", 0.2), ("l.1 (X)", 0.4)],
+        [],
+        [("small (Z)", 0.05)],
+    ]
+    found = _worst(noises, 0.4)
+    assert [(each.node, each.nodes) for each in found] == [
+        ("l.0-1 (X) x2", 2),
+        ("b (Y)", 1),
+        ("small (Z)", 1),
+    ]
+    assert [each.sqnr_db for each in found] == pytest.approx([0, 1.2494, 3.4679], abs=1e-4)
+    assert [each.share for each in found] == pytest.approx([0.6, 0.35, 0.05])
+    less = [*noises[:2], [("small (Z)", 0.04)], [("smaller (Z)", 0.01)]]
+    assert [each.node for each in _worst(less)] == ["l.0-1 (X) x2", "b (Y)"]
+    three = [[(f"{name} (X)", noise)] for name, noise in zip("abcd", (1, 4, 2, 3), strict=True)]
+    assert [each.node[0] for each in _worst(three)] == ["b", "d", "c"]
+
+
+def test_functions_of_alike_nodes_are_put_in_together(monkeypatch):
+    """A signal of 1: exact functions leave a noise of 0.01, those of two norms 0.03, of one 0.02.
+
+    So the two have 0.02 more together, which is two thirds of what all have.
+    """
+    noises = {("n.0", "n.1"): 0.03, ("gelu",): 0.02}
+    ops = [SimpleNamespace(name=name) for name in ("n.0", "gelu", "n.1", "product")]
+    segment = SimpleNamespace(graph=SimpleNamespace(ops=ops), node=lambda name: name)
+    monkeypatch.setattr(loss_notes, "_has_function", lambda op: op.name != "product")
+    monkeypatch.setattr(loss_notes, "exact", lambda *_, but: tuple(but))
+
+    def run(_model, _inputs, but, count):
+        out = np.array([[1.0], [np.sqrt(noises[but])]])
+        return SimpleNamespace(outputs={"y": out})
+
+    monkeypatch.setattr(loss_notes, "run_model", run)
+    real = {"y": np.array([[1.0], [0.0]])}
+    rows = {"y": Rows(np.array([True, True]))}
+    made: Any = (None, SimpleNamespace(segments=[segment]), None, {}, real, rows, silent)
+    found = LossFinder(*made).find(far("y", 20.0, 20.0))
+    assert (found.cause, found.measured, found.of) == ("functions", 3, 3)
+    assert [(each.node, each.nodes) for each in found.operators] == [("n.0-1 x2", 2), ("gelu", 1)]
+    kept = [each.sqnr_db for each in found.operators]
+    assert kept == pytest.approx([15.2288, 16.9897], abs=1e-3)
+    assert [each.share for each in found.operators] == pytest.approx([2 / 3, 1 / 3])

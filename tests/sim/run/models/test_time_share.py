@@ -1,5 +1,8 @@
 """Predicted shares of the time of a model."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -59,3 +62,10 @@ def test_a_node_that_became_several_takes_the_time_of_all():
 
 def test_of_nothing_all_is_the_accelerators():
     assert TimeShare(0, {}).accelerator_time_share == 1
+
+
+@pytest.mark.parametrize(("macs", "way"), [(64 * 32 * 16, "whole"), (64 * 32 * 16 - 1, "apart")])
+def test_models_with_more_products_than_are_followed_are_followed_by_groups(macs, way, monkeypatch):
+    monkeypatch.setattr(time_share, "_FOLLOWED", macs)
+    costs: Any = SimpleNamespace(whole=lambda _: 7_000, integer=lambda _, before: 5_000 + before)
+    assert predict_shares(graph(), costs).accelerator == {"whole": 7_000, "apart": 5_000}[way]
