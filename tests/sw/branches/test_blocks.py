@@ -97,3 +97,15 @@ def test_rows_of_a_cache_that_move_are_any_of_them():
             finish=DeferredSoftmax(1.0, sums, Mask(causal=True, moving=moving)),
         )
         assert shape(graph(first, scores, context)) == [("a", set()), ("sc", needs)]
+
+
+def test_neighbors_that_one_reads_but_that_need_something_else_are_apart():
+    both = MatMul(
+        name="e",
+        out=View("e", 0, 0, 4, 4),
+        a=View("c", 0, 0, 4, 4),
+        b=View("d", 0, 0, 4, 4),
+        finish=Requantize(1.0),
+    )
+    ops = [product("a", "x", "a"), product("c", "a", "c"), product("d", "x", "d"), both]
+    assert shape(graph(*ops)) == [("a", set()), ("c", {0}), ("d", set()), ("e", {1, 2})]

@@ -7,9 +7,9 @@ import pytest
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
-from celosia.sw.branches.blocks import blocks_of
+from celosia.sw.branches.blocks import Block, blocks_of
 from celosia.sw.branches.candidates import candidates
-from celosia.sw.branches.compose import follow, plan_of_stages
+from celosia.sw.branches.compose import _composed, _Composer, follow, plan_of_stages
 from celosia.sw.branches.costs import Costs, Together
 from celosia.sw.branches.shares import share_of
 from celosia.sw.compiler.passes import predict
@@ -143,3 +143,21 @@ def test_blocks_of_what_others_overwrite_or_read_beforehand_keep_their_order():
     assert (first.needs, second.needs) == (frozenset(), {0})
     swapped = blocks_of(replace(graph, ops=tuple(reversed(graph.ops))))
     assert [each.needs for each in swapped] == [frozenset(), {0}]
+
+
+def test_stages_of_a_block_are_expected_to_take_its_cycles_together():
+    """Two products that are alike: one half each."""
+    graph = products(2)
+    costs = Costs(graph, BASE, TIMING)
+    both = Block(0, graph.ops, frozenset())
+    cost = costs.of(both, 2)
+    assert cost is not None
+    branch = _Composer(costs)._branch([both], 0, 2)
+    assert branch.cycles == (cost.cycles // 2,) * 2
+
+
+def test_stages_are_composed_for_both_schedulers():
+    graph = products(2)
+    first, second = blocks_of(graph)
+    plans = _composed(graph, [((first,), (second,))], Costs(graph, BASE, TIMING))
+    assert [plan.scheduler for plan in plans] == ["regular", "need"]

@@ -1,5 +1,8 @@
 """Alternatives to what is decided, by predicted cycles."""
 
+from types import SimpleNamespace
+from typing import Any, cast
+
 import pytest
 
 from celosia.isa.presets import PRESETS
@@ -8,6 +11,7 @@ from celosia.sw.compiler.alternatives import plan_graph, plan_product
 from celosia.sw.compiler.choose import choose
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.models import cases
+from celosia.sw.planning.choices import DEFAULT
 from celosia.sw.planning.problems import graph_of
 from celosia.sw.reference.encoder import EncoderShape
 
@@ -69,3 +73,42 @@ def test_a_product_lists_the_cheapest_plan_with_each_other_value():
     names = {each.name for each in found.rejected}
     assert {"block_rows", "block_tiles", "last_block"} <= names
     assert all(each.cycles is not None and each.cycles > 8000 for each in found.rejected)
+
+
+def test_cycles_of_a_part_are_scaled_to_the_whole(monkeypatch):
+    """Of a part of 200 cycles, 300 are half as much again, and 100 one half."""
+    monkeypatch.setattr(alternatives, "COMPARED_TILES", 0)
+    monkeypatch.setattr(alternatives, "choose", lambda *_: DEFAULT)
+    found = iter([200, 300, 100, "too large", *[200] * 20])
+    monkeypatch.setattr(alternatives, "cycles_or_reason", lambda *_: next(found))
+    planned = plan_graph(layer(5), TINY)
+    assert planned.scaled
+    whole = planned.cycles
+    first, second, third, fourth, *_ = (each.cycles for each in planned.rejected)
+    assert (first, second, third, fourth) == (whole * 3 // 2, whole // 2, None, whole)
+
+
+def test_what_is_decided_for_a_product_is_read_off_its_stage():
+    stage: Any = SimpleNamespace(
+        rows=(12, 16, 4),
+        tiles=(2, 3),
+        outer="cols",
+        a=SimpleNamespace(keep=True, first=1, tiles=4),
+        w=SimpleNamespace(keep=False),
+        parts=(2, 1),
+    )
+    other = SimpleNamespace(**{**vars(stage), "parts": (), "w": stage.a})
+    read = alternatives._PRODUCT_CHOICES
+    assert {name: of(stage) for name, of in read.items()} == {
+        "block_rows": "16",
+        "block_tiles": "3",
+        "outer": "cols",
+        "a": "kept",
+        "b": "streamed",
+        "first_a_tiles": "1",
+        "last_block": "in parts",
+    }
+    assert (read["b"](cast("Any", other)), read["last_block"](cast("Any", other))) == (
+        "kept",
+        "at once",
+    )

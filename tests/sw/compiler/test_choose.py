@@ -1,16 +1,20 @@
 """Choices by predicted cycles."""
 
+from dataclasses import replace
+
 import pytest
 
 from celosia.isa.presets import PRESETS
 from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sim.run.checks import checked_graph
 from celosia.sw.compiler import choose as choose_module
-from celosia.sw.compiler.choose import choose
+from celosia.sw.compiler.choose import choices_by_rows, choose
 from celosia.sw.compiler.pipeline import Decide, compile_graph
 from celosia.sw.ir.graph_verify import verify
+from celosia.sw.ir.matmul import MatMul
 from celosia.sw.models import cases
 from celosia.sw.planning.choices import DEFAULT, Choices
+from celosia.sw.planning.problems import graph_of
 from celosia.sw.reference.encoder import EncoderShape
 
 TINY = PRESETS["tiny"]
@@ -37,3 +41,11 @@ def test_every_choice_computes_the_same(choices):
 
 def test_choices_say_what_they_are():
     assert str(Choices(piece_tiles=1)).startswith("block_tiles 4, piece_tiles 1, fused_norms True")
+
+
+@pytest.mark.parametrize(("rows", "by_need"), [(1, True), (8, True), (9, False), (64, False)])
+def test_loads_are_scheduled_by_need_up_to_twice_the_rows_of_the_array(rows, by_need):
+    """The array has four rows."""
+    graph = graph_of("product", MatMul(m=rows, n=4, k=4, scale=0.01))
+    assert choices_by_rows(graph, TINY) == Choices(schedule_loads=by_need)
+    assert choices_by_rows(replace(graph, ops=()), TINY) == DEFAULT

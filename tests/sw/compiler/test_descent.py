@@ -1,6 +1,10 @@
 """One decision after the other."""
 
-from celosia.sw.compiler.descent import descended
+from types import SimpleNamespace
+from typing import Any
+
+from celosia.sw.compiler.descent import PlanCosts, descended
+from celosia.sw.planning.rules.verify import PlanError
 
 
 def step(index):
@@ -35,3 +39,24 @@ def test_a_small_gain_is_none():
 
 def test_the_first_of_equals_is_taken():
     assert descended("x", [lambda _: ["b", "a"]], {"x": 2, "a": 1, "b": 1}.get) == "b"
+
+
+def test_no_more_plans_are_followed_than_there_is_time_for(monkeypatch):
+    """A plan that was followed is known; one that is not legal was followed, too."""
+    followed = []
+
+    def predicted(_graph, _config, plan, _timing):
+        followed.append(plan.stages)
+        if plan.stages == "illegal":
+            raise PlanError("rule", "stage", "is not legal")
+        return SimpleNamespace(cycles=len(plan.stages))
+
+    def plan(name) -> Any:
+        return SimpleNamespace(stages=name, rings={})
+
+    monkeypatch.setattr("celosia.sw.compiler.descent.predict", predicted)
+    none: Any = None
+    cost = PlanCosts(none, none, None, most=3)
+    names = ("a", "illegal", "a", "abc", "abcd", "abc", "a")
+    assert [cost(plan(name)) for name in names] == [1, None, 1, 3, None, 3, 1]
+    assert followed == ["a", "illegal", "abc"]

@@ -1,6 +1,7 @@
 """Forms of scores by predicted cycles of heads alone."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -9,7 +10,7 @@ from celosia.sw.compiler import scores
 from celosia.sw.compiler.choose import choose
 from celosia.sw.compiler.passes import predict
 from celosia.sw.compiler.scores import FORMS, choose_scores, forms, scores_cycles
-from celosia.sw.ir.graph import Mask
+from celosia.sw.ir.graph import Mask, MatMul
 from celosia.sw.models.cases import attention_case, encoder_layer_case, random_quantized_encoder
 from celosia.sw.planning.choices import DEFAULT
 from celosia.sw.planning.decisions.decide_graph import decide_graph
@@ -80,3 +81,36 @@ def test_a_form_keeps_all_other_choices():
     for each in forms(other).values():
         assert each.piece_tiles == 1
     assert len(set(forms(other).values())) == len(FORMS)
+
+
+def test_causal_rows_are_taken_from_the_middle_where_they_see_half_of_the_keys(monkeypatch):
+    """Of 512 rows 256 are enough, or 64: 16 tiles of rows at least, or as many as there are."""
+    graph = attention(512, causal=True)
+    for tiles, first, rows in ((1, 128, 256), (32 * 24, 64, 384), (10**6, 0, 512)):
+        monkeypatch.setattr(scores, "_TILES", tiles)
+        ((part, share),) = scores._probes(graph, BASE, DEFAULT)
+        found = {(op.out.row, op.out.rows) for op in part.ops if isinstance(op, MatMul)}
+        assert found == {(first, rows)}
+        assert share == 512 / rows
+
+
+def test_without_the_form_of_the_rule_nothing_is_compared_and_any_other_may_be_left_out(
+    monkeypatch,
+):
+    ways = forms(DEFAULT)
+
+    def decided(impossible):
+        def decide(graph, config, choices):
+            if choices == ways[impossible]:
+                raise ValueError("too small")
+            return SimpleNamespace(stages=(choices,))
+
+        return decide
+
+    monkeypatch.setattr(scores, "predict", lambda *_: SimpleNamespace(cycles=5))
+    monkeypatch.setattr(scores, "decide_graph", decided("as by rule"))
+    assert scores_cycles(attention(64), BASE, None, DEFAULT) == {}
+    for name in FORMS[1:]:
+        monkeypatch.setattr(scores, "decide_graph", decided(name))
+        found = scores_cycles(attention(64), BASE, None, DEFAULT)
+        assert [*found] == [form for form in FORMS if form != name]

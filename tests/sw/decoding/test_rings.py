@@ -53,3 +53,14 @@ def test_keys_that_attentions_to_other_windows_read_are_in_no_ring():
     assert rings_of(attentions(20, 60, shared=True), layout) == {}
     assert rings_of(attentions(20, 20, shared=True), layout)
     assert rings_of(attentions(20), CacheLayout(1, 500)) == {}
+
+
+def test_keys_with_a_bias_are_in_no_ring():
+    """A bias is of the places of keys, which a ring changes."""
+    build = GraphBuilder("biased")
+    kind = TensorType("float32", (1, 1, 8, 16))
+    query, key, value = (build.input(name, kind) for name in ("query", "key", "value"))
+    bias = build.input("bias", TensorType("float32", (1, 1, 8, 8)))
+    attributes = {"scale": 1.0, "causal": True, "first_query": 0, "window": 20}
+    out = build.op("attention", query, key, value, bias, **attributes)
+    assert rings_of(build.finish({"out": out}), CacheLayout(1, 500, 64)) == {}

@@ -105,3 +105,13 @@ def test_many_blocks_are_extrapolated():
         for graph, count in ((long, 48_000 // stage.rows[0]), (half, 24_000 // stage.rows[0]))
     )
     assert one.cycles == pytest.approx(2 * other.cycles, rel=0.01)
+
+
+def test_a_transposed_tile_passes_the_transposer_before_the_first_product():
+    """One tile of bytes, which moves alike both ways; it takes as many cycles as it has lines."""
+    for config in (BASE, PRESETS["tiny"]):
+        size = (config.dim,) * 3
+        turned, plain = (
+            predict(*size, config=config, b_transposed=turns).cycles for turns in (True, False)
+        )
+        assert turned - plain == config.dim

@@ -55,3 +55,16 @@ def test_pieces_are_counted():
     assert (cut.a_tiles, cut.b_k_tiles, cut.b_n_tiles) == (4, 1, 4)
     assert cut.a_pieces == 3
     assert cut.b_pieces(8) == 10 * 2
+
+
+def test_biases_of_all_columns_stay_where_there_is_a_row_for_each_tile():
+    """Else those of a block share the rows with those of the next one."""
+    config = BASE.with_values({"parameter_rows": 8})
+    for tiles, most in ((8, 8), (9, 4)):
+        ways = ways_of(MatMul(m=16, n=16 * tiles, k=16, bias=True), config)
+        assert max(max(cut.tiles) for cut in ways) == most
+
+
+def test_blocks_of_one_to_four_tiles_of_rows_are_tried_and_some_of_more():
+    heights = {max(cut.rows) // 16 for cut in ways_of(MatMul(m=16 * 96, n=16, k=16))}
+    assert heights >= {1, 2, 3, 4, 6, 8, 12, 16}

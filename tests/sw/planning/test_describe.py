@@ -1,11 +1,16 @@
 """Plans of products in words, which are stable."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from celosia.isa.presets import PRESETS
+from celosia.sw.ir.graph import MatMul as MatMulOp
+from celosia.sw.ir.graph import Requantize, View
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.planning.decisions.decide import decide
-from celosia.sw.planning.describe import describe_product
+from celosia.sw.planning.describe import _heads, describe_product
 from celosia.sw.planning.problems import graph_of
 
 BASE = PRESETS["base"]
@@ -43,3 +48,45 @@ BASE = PRESETS["base"]
 def test_the_choice_is_printable_and_stable(problem, lines):
     plan = decide(graph_of("product", problem), BASE)
     assert dict(describe_product(plan, BASE)) == lines
+
+
+def product(name, rows, inner, cols):
+    return MatMulOp(
+        name=name,
+        out=View(name, 0, 0, rows, cols),
+        a=View("a", 0, 0, rows, inner),
+        b=View("b", 0, 0, inner, cols),
+        finish=Requantize(1.0),
+    )
+
+
+@pytest.mark.parametrize(
+    ("keys", "spill", "rings", "words"),
+    [
+        ((50,), None, "kv", "all scores of a block at once; keys and values stay until the next"),
+        (
+            (32, 18),
+            None,
+            "kk",
+            "scores of 32 keys at a time, for the maximum and once again; keys and values are "
+            "streamed for each block",
+        ),
+        (
+            (18, 32),
+            "spill",
+            "kv",
+            "scores of 32 keys at a time, for the maximum and back from memory, where they wait "
+            "as int16; keys and values stay until the next head",
+        ),
+    ],
+)
+def test_heads_are_told_with_their_tallest_block(keys, spill, rings, words):
+    """20 queries of 8 columns, 50 keys, values of 12: blocks of 6, 8 and 6 rows."""
+    ops = {"s": product("s", 20, 8, 50), "c": product("c", 20, 50, 12)}
+    k, v = (SimpleNamespace(ring=ring) for ring in rings)
+    group: Any = SimpleNamespace(
+        heads=[("s", "c")], rows=(6, 8, 6), keys=keys, spill=spill, k=k, v=v
+    )
+    text = _heads(group, ops)
+    begin = "20 queries and 50 keys of 8, values of 12: blocks of up to 8 rows; "
+    assert text.startswith(begin + words)

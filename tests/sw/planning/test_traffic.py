@@ -60,3 +60,12 @@ def test_transposed_weights_move_in_rows_of_memory():
 @pytest.mark.parametrize(("scale", "cycles"), [(1.0, 32 * 8), (None, 32 * 8 * 4)])
 def test_results_leave_a_row_per_cycle_if_the_bus_can_follow(scale, cycles):
     assert traffic(MatMul(m=64, n=128, k=64, scale=scale)).store_cycles(32, 128, 8) == cycles
+
+
+def test_a_bus_that_is_wider_than_rows_waits_for_the_accumulator():
+    """64 bytes in a cycle, of rows of 16: each takes a cycle of its own."""
+    graph = graph_of("product", MatMul(m=64, n=128, k=64, scale=1.0))
+    config, timing = BASE.with_values({"bus_bits": 512}), MemoryTiming(bytes_per_cycle=64)
+    stage = only_stage(decide(graph, config))
+    found = Traffic(only_product(graph), graph, config, timing, stage)
+    assert found.store_cycles(32, 128, 8) == 32 * 8
