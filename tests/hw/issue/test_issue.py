@@ -219,6 +219,7 @@ def test_waits_name_the_queue():
         await ctx.tick().repeat(8)
         assert ctx.get(dut.waits.execute.load)
         assert not ctx.get(dut.waits.execute.store)
+        assert not ctx.get(dut.waits.execute.controller)  # Its controller is not even asked.
         assert not ctx.get(dut.execute.valid)
         ctx.set(dut.finished.load_done, 1)
         await ctx.tick()
@@ -265,5 +266,47 @@ def test_what_a_product_waits_for_of_a_transform_is_named_by_its_function():
         await ctx.tick().repeat(3)
         assert ctx.get(dut.waits.execute.transform)
         assert ctx.get(dut.awaited) == 1 + 5
+
+    simulate(dut, testbench)
+
+
+def test_an_operation_is_held_from_its_acceptance_until_it_starts():
+    dut, held, full = shared_design(Issue, CONFIG), [], []
+
+    async def producer(ctx):
+        await send(ctx, dut.i, independent(Kind.LOAD, 1), never)
+
+    async def consumer(ctx):
+        for cycle in range(12):
+            ctx.set(dut.load.ready, cycle >= 8)
+            held.append([ctx.get(dut.held[queue]) for queue in ("load", "execute", "store")])
+            full.append(ctx.get(dut.full))
+            await ctx.tick()
+
+    simulate(dut, producer, consumer)
+    # It is taken in cycle 1, and starts in cycle 8.
+    assert held == [[0, 0, 0], *[[1, 0, 0]] * 8, *[[0, 0, 0]] * 3]
+    assert not any(full[1:])
+
+
+def test_full_is_told_of_operations_that_wait_for_a_place_alone():
+    """Two stores have one; a third waits, but neither a load nor a fence."""
+    dut = shared_design(Issue, CONFIG)
+    stores = independent(Kind.STORE, 3)
+
+    async def testbench(ctx):
+        await send(ctx, dut.i, stores[:2])
+        await ctx.tick().repeat(4)
+        assert not ctx.get(dut.full)
+        others = [independent(Kind.LOAD, 1)[0], {"kind": Kind.FENCE, "tag": 9}]
+        for payload, full in ((stores[2], 1), *((other, 0) for other in others)):
+            ctx.set(dut.i.payload, payload)
+            ctx.set(dut.i.valid, 1)
+            for _ in range(3):
+                assert ctx.get(dut.full) == full
+                if ctx.get(dut.i.ready):
+                    ctx.set(dut.i.valid, 0)
+                await ctx.tick()
+        ctx.set(dut.i.valid, 0)
 
     simulate(dut, testbench)
