@@ -7,6 +7,7 @@ import pytest
 from celosia.isa.encoding import CONFIG_EX, FENCE, FLUSH, REPEAT
 from celosia.isa.presets import PRESETS
 from celosia.isa.registers.errors import Cause
+from celosia.sim.devices import diagnosis
 from celosia.sim.devices.diagnosis import Stop, device_error, last_commands, who_waits
 from celosia.sim.verilator.harness.binding import State, Status
 from celosia.sw.driver.host import ErrorReport, Queues
@@ -166,3 +167,16 @@ def test_commands_are_numbered_as_loops_issue_them():
     error = device_error(program, config, stop(accepted=3, issued=4))
     assert "last command accepted: 3: flush" in str(error)
     assert str(error).endswith("(6 to come)")
+
+
+@pytest.mark.parametrize(
+    ("count", "left"), [(1, "0"), (3, "4"), (4, "6 or more"), (1 << 20, "6 or more")]
+)
+def test_commands_that_were_to_come_are_counted_up_to_a_bound(count, left, monkeypatch):
+    """A body of two commands, of which two have come."""
+    monkeypatch.setattr(diagnosis, "_MOST_TO_COME", 6)
+    config = CONFIG.with_values({"loop_entries": 16})
+    program = [REPEAT.encode(count=count, length=2), FENCE.encode(), FLUSH.encode()]
+    error = device_error(program, config, stop(accepted=3, issued=2))
+    assert str(error).endswith(f"({left} to come)")
+    assert "last command accepted: 1: flush" in str(error)

@@ -2,17 +2,22 @@
 
 import copy
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.encoding import FLUSH
 from celosia.isa.registers.events import TABLES
+from celosia.sim.profile.log import NEVER
 from celosia.sim.profile.profile import Profile
 from celosia.sim.profile.stopped import blamed, unfinished, until_stopped
 from celosia.sim.reporting.explain import explain
 from celosia.sim.reporting.page.page import page
 from celosia.sim.reporting.trace import trace
+from tests.sim.profile.test_instructions import operations, profile_of
 from tests.support.command_line import refused, right, valid
 from tests.support.reported_runs import BUDGET
 
@@ -118,3 +123,40 @@ def test_commands_take_it_but_for_a_comparison(stuck, tmp_path, monkeypatch):
     assert "compute_preloaded" in right("top", "RUN.json").stdout
     assert "mvin dram=0x80001020" in right("asm", "--annotate", "RUN.json").stdout
     refused("it was stopped", "compare", "RUN.json", "RUN.json")
+
+
+def test_of_a_part_of_a_run_nothing_is_said_that_is_of_the_whole():
+    counted = {"cycles": 70, "read_bytes": 12, "write_bytes": 8}
+    whole = {"mac_utilization": 1, "limit": {}, "least_traffic": {}, "problem": {}, "macs": 9}
+    part = {"workload": "x", "predicted_cycles": 5, "until_stopped": counted, **whole}
+    document = {"status": "stopped", "operators": [part], "changes": [1], **part}
+    found = until_stopped(document)
+    assert found["changes"] == []
+    for each in (found, *found["operators"]):
+        assert {
+            each[name] for name in ("mac_utilization", "limit", "least_traffic", "problem")
+        } == {None}
+        assert (each["predicted_cycles"], each["macs"], each["cycles"]) == (None, 0, 70)
+        assert (each["dram_read_bytes"], each["dram_write_bytes"]) == (12, 8)
+    other = {**part, "until_stopped": None}
+    assert until_stopped({**document, "operators": [other]})["operators"] == [other]
+
+
+def test_what_runs_is_told_since_it_started_and_what_waits_since_it_came():
+    load = operations(
+        # command, entered, started, began, read, done
+        (0, 0, 3, NEVER, NEVER, 8),
+        (1, 1, 5, NEVER, NEVER, NEVER),
+        (2, 2, NEVER, NEVER, NEVER, NEVER),
+        (3, 4, NEVER, NEVER, NEVER, NEVER),
+    )
+    profile = replace(
+        profile_of(load=load),
+        commands=(FLUSH.encode(),) * 4,
+        operators=("x",),
+        operator=np.zeros(4, np.int64),
+    )
+    assert unfinished(profile, 2) == [
+        (1, "x", "DMA read", "runs", 5, "flush"),
+        (2, "x", "DMA read", "waits", 2, "flush"),
+    ]

@@ -155,3 +155,37 @@ def test_a_change_says_what_to_add():
     assert str(change) == "more: 10 cycles fewer (5.0%); add --set dim=8"
     known = replace(change, measured=True)
     assert str(known) == "more: 10 cycles fewer (5.0%), measured; add --set dim=8"
+
+
+@pytest.mark.parametrize(("bytes_per_cycle", "rate"), [(2, 2), (4, 4), (64, 4)])
+def test_what_passes_is_what_memory_and_bus_both_carry(bytes_per_cycle, rate):
+    """The bus of `tiny` carries four bytes."""
+    assert Hardware(PRESETS["tiny"], MemoryTiming(bytes_per_cycle=bytes_per_cycle)).rate == rate
+
+
+def test_other_hardware_is_twice_of_one_thing():
+    """Half a latency is rounded down, and is one at least; a bus is as wide as what is twice."""
+    hardware = Hardware(PRESETS["tiny"], MemoryTiming(latency=41, bytes_per_cycle=2))
+    asked = []
+
+    def cycles(other):
+        asked.append(other)
+        return 1000 - 10 * len(asked)
+
+    changes = list(expected_changes(hardware, cycles, before=1000))
+    assert [change.saved for change in changes] == [10 * n for n in range(1, len(asked) + 1)]
+    told = dict(zip((change.what for change in changes), asked, strict=True))
+    kib = PRESETS["tiny"].scratchpad_kib
+    assert told[f"{2 * kib} KiB of scratchpad"].config.scratchpad_kib == 2 * kib
+    assert told["memory of half the latency, 20"].timing.latency == 20
+    wider = told["memory and a bus of 4 bytes per cycle"]
+    assert (wider.timing.bytes_per_cycle, wider.config.bus_bits) == (4, 32)
+    requests = told[f"twice the requests in flight, {2 * PRESETS['tiny'].read_requests}"].config
+    assert requests.write_requests == 2 * PRESETS["tiny"].write_requests
+    queues = told["queues of twice the depth"].config
+    for name in ("load_queue", "execute_queue", "store_queue", "transform_queue"):
+        assert getattr(queues, name) == 2 * getattr(PRESETS["tiny"], name)
+    (last,) = (each for each in expected_changes(
+        replace(hardware, timing=MemoryTiming(latency=1)), lambda _: 5, before=9
+    ) if "latency" in each.what)  # fmt: skip
+    assert last.what == "memory of half the latency, 1"

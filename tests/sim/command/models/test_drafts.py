@@ -1,5 +1,6 @@
 """Which guesses a text has, by options and files."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -104,3 +105,12 @@ def test_nothing_is_foretold_unless_asked_for(model):
     assert choose_drafts(model, None, None, None) == Drafts()
     with pytest.raises(InputError, match="--draft-text x: is for --speculate K"):
         choose_drafts(model, None, Path("x"), None)
+
+
+@pytest.mark.parametrize("ngrams", [None, Path("nowhere")])
+def test_without_n_grams_beside_the_model_only_the_text_foretells(model, ngrams):
+    found = choose_drafts(replace(model, ngrams=ngrams), 3, None, None)
+    assert (found.most, found.names) == (3, ("lookup",))
+    assert found.note == "only the text so far foretells tokens; --draft-text takes a text to count"
+    assert found.draft
+    assert found.draft([1, 2, 3, 1, 2], 1) == [3]
