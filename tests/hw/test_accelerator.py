@@ -377,3 +377,25 @@ def test_it_is_starved_when_all_is_done_before_the_rest_of_a_body_comes():
             await ctx.tick()
 
     simulate(dut, testbench)
+
+
+@pytest.mark.parametrize(
+    ("local", "rows", "owner"),
+    [(0, 100, "wait_execute_store"), (1 << 31 | 1 << 29, 20, "wait_accumulator")],
+)
+def test_a_product_that_waits_for_a_store_says_of_which_memory(local, rows, owner):
+    """Memory takes nothing: 64 words are read ahead, of one row each or of a quarter."""
+    dut = shared_design(Accelerator, CONFIG)
+    tile = {"b_cols": 4, "b_rows": 4, "c_cols": 4, "c_rows": 4}
+    program = [MVOUT.encode(dram=0x1000, local=local, local_cols=4, local_rows=rows)]
+    program += [PRELOAD.encode(b=200, c=local & 1 << 31 | rows - 1, **tile)]
+    program += [COMPUTE_PRELOADED.encode(a=208, a_cols=4, a_rows=4)]
+
+    async def testbench(ctx):
+        ctx.set(dut.write_limits, {"base": 0, "limit": 0xFFFF})
+        await send(ctx, dut.commands, [command._asdict() for command in program])
+        await ctx.tick().repeat(90)
+        assert ctx.get(dut.waits.execute.store)
+        assert ctx.get(dut.events.array) == owner_number(owner)
+
+    simulate(dut, testbench)

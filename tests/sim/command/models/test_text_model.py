@@ -131,3 +131,17 @@ def test_what_has_no_tokens_or_is_no_file_is_refused():
         tokens_of("--draft-text", Path("empty"), LETTERS)
     with pytest.raises(InputError, match="--draft-text none: No such file"):
         tokens_of("--draft-text", Path("none"), LETTERS)
+
+
+def test_a_text_has_up_to_64_mib(tmp_path):
+    """Sparse files: nothing is written, and what is too large is not read."""
+    counting: Any = SimpleNamespace(encode=lambda text: [len(text)] * bool(text))
+    path = tmp_path / "text"
+    for size in (0, 100_000, (64 << 20) + 1):
+        with path.open("wb") as file:
+            file.truncate(size)
+        if size == 100_000:
+            assert tokens_of("--text", path, counting) == [size]
+            continue
+        with pytest.raises(InputError, match=r"--text .*text: .*"):
+            tokens_of("--text", path, counting)
