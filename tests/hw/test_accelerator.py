@@ -395,7 +395,6 @@ def test_a_product_that_waits_for_a_store_says_of_which_memory(local, rows, owne
         ctx.set(dut.write_limits, {"base": 0, "limit": 0xFFFF})
         await send(ctx, dut.commands, [command._asdict() for command in program])
         await ctx.tick().repeat(90)
-        assert ctx.get(dut.waits.execute.store)
         assert ctx.get(dut.events.array) == owner_number(owner)
 
     simulate(dut, testbench)
