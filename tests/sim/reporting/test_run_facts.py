@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from celosia.sim.profile.packing import pack, unpack
+from celosia.sim.reporting import run_facts
 from celosia.sim.reporting.run_facts import check_facts
+from celosia.sw.ir.matmul import MatMul
 
 Column = Callable[[np.ndarray], Any]
 
@@ -154,3 +156,25 @@ def test_names_of_tables_are_known(document):
     place, message = next(iter(check_facts(document)))
     assert place == "$.profile.owners.arrow"
     assert message.startswith("'arrow' is none of array")
+
+
+@pytest.mark.parametrize(
+    ("m", "n", "k", "scale", "large"),
+    [
+        # Results of int32 have four bytes each, those of int8 one.
+        (1 << 14, 1 << 14, 1, None, True),
+        (1 << 14, 1 << 14, 1, 1.0, False),
+        (1 << 14, 1, 1 << 15, 1.0, True),
+        (1, 1 << 14, 1 << 15, 1.0, True),
+    ],
+)
+def test_no_matrix_of_a_product_is_larger_than_memory(m, n, k, scale, large, monkeypatch):
+    monkeypatch.setattr(run_facts, "MAX_MEMORY_BYTES", 1 << 28)
+    problem = MatMul(m=m, n=n, k=k, scale=scale)
+    text = f"{m}x{n}x{k}: a matrix has over 268,435,456 bytes"
+    found = list(run_facts._problem("$", problem, m * n * k))
+    assert found == ([("$", text)] if large else [])
+    assert list(run_facts._problem("$", problem, m * n * k + 1))[-1] == (
+        "$",
+        f"{m}x{n}x{k} are {m * n * k} multiply-accumulates, but macs is {m * n * k + 1}",
+    )
