@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from celosia.lab.training.scorers import float_scorer
+from celosia.sw.decoding import float_session
 from celosia.sw.decoding.float_session import FloatSession, check_steps
 from celosia.sw.decoding.problem import DecoderProblem
 from celosia.sw.decoding.step_graph import Table
@@ -61,3 +62,30 @@ def test_a_graph_whose_steps_are_not_its_rows_is_refused(monkeypatch):
     monkeypatch.setattr(Table, "at", at_the_start)
     with pytest.raises(DecoderProblem, match="its steps have other logits than a whole text"):
         check_steps(graph())
+
+
+@pytest.mark.parametrize(("more", "same"), [(0.9e-3, True), (1.1e-3, False), (np.nan, False)])
+def test_steps_may_be_a_thousandth_of_the_largest_logit_off(more, same, monkeypatch):
+    """Of the tokens that are tried only: eight of twelve."""
+    whole = graph()
+    random = np.random.default_rng(0)
+    wanted = random.uniform(-1, 1, (1, len(TOKENS), 24)).astype(np.float32)
+    wanted[0, -1, 0] = 50  # Of a token that no step has.
+    wanted[0, 3, 0] = -2
+    taken = []
+
+    def append(_session, tokens):
+        rows = slice(len(taken), len(taken) + len(tokens))
+        taken.extend(tokens)
+        found = wanted[0, rows].astype(np.float64)
+        found[0, 1] += 2 * more
+        return found
+
+    monkeypatch.setattr(float_session, "interpret", lambda *_: {"logits": wanted})
+    monkeypatch.setattr(FloatSession, "append", append)
+    if same:
+        check_steps(whole)
+    else:
+        with pytest.raises(DecoderProblem, match="its steps have other logits than a whole text"):
+            check_steps(whole)
+    assert len(taken) == 8

@@ -7,7 +7,7 @@ from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import TensorType
-from celosia.sw.frontend.recognize.keys import find_key_biases
+from celosia.sw.frontend.recognize.keys import _without_bias, find_key_biases
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.rewrite import rewrite
 from celosia.sw.rewriting.engine import Refusal
@@ -74,3 +74,17 @@ def test_what_differs_from_row_to_row_stays():
     rows = np.zeros((ROWS, COLS))
     rows[2] = 40
     assert left_out(attention(rows)) == 0
+
+
+@pytest.mark.parametrize(("number", "large"), [(8.0, 0), (8.01, 1), (-8.01, 1), (-8.0, 0)])
+def test_a_bias_is_large_above_four_times_what_its_column_has(number, large):
+    """The column's weights are 1.2 and 1.6: of rows of normal numbers it has 2."""
+    builder = GraphBuilder("one")
+    x = builder.input("x", TensorType("float32", (3, 2)))
+    weights = builder.constant(np.array([[0.1, 1.2], [0.1, 1.6]], np.float32))
+    bias = builder.constant(np.array([0, number], np.float32))
+    product = builder.op("matmul", x, weights)
+    total = builder.op("add", product, bias)
+    reader = Reader(builder.finish({"y": total}))
+    (node,) = (node for node in reader.nodes if node.op == "add")
+    assert (_without_bias(reader, node) is not None) == large
