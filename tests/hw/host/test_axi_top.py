@@ -4,7 +4,16 @@
 
 import pytest
 
-from celosia.isa.encoding import CONFIG_TOKEN, FLUSH, MVIN, MVOUT, REPEAT, Command
+from celosia.isa.encoding import (
+    COMPUTE_PRELOADED,
+    CONFIG_TOKEN,
+    FLUSH,
+    MVIN,
+    MVOUT,
+    PRELOAD,
+    REPEAT,
+    Command,
+)
 from celosia.isa.memory import MEMORY_BASE
 from celosia.isa.presets import resolve_config
 from celosia.isa.registers.errors import Cause
@@ -211,11 +220,15 @@ def test_what_moves_is_progress():
     pairs = [(f"m_axi_{c}valid", f"m_axi_{c}ready") for c in ("ar", "r", "aw", "w", "b")]
     pairs.append(("cmd_valid", "cmd_ready"))
     signals = [getattr(top, name) for pair in pairs for name in pair]
+    rows = 32
+    product = [PRELOAD.encode(b=0, b_cols=4, b_rows=4, c=1 << 31, c_cols=4, c_rows=rows)]
+    product += [COMPUTE_PRELOADED.encode(a=8, a_cols=4, a_rows=1)]
+    copied_all = False
 
     async def watch(ctx):
         moved = None
         async for _, _, progress, *values in ctx.tick("port").sample(top.progress, *signals):
-            if moved is not None:
+            if moved is not None and not copied_all:
                 assert progress == moved
             moved = any(
                 valid and ready for valid, ready in zip(values[::2], values[1::2], strict=True)
@@ -225,6 +238,17 @@ def test_what_moves_is_progress():
         fill_source(bench)
         await bench.stream(ctx, copies())
         await bench.idle(ctx)
+        # So is a row in the array, of zeros as well: a program of them is not stuck.
+        nonlocal copied_all
+        copied_all, moved = True, 0
+        await bench.stream(ctx, product)
+        while ctx.get(top.busy):
+            moved += ctx.get(top.progress)
+            await ctx.tick("port")
+        assert moved >= rows
+        for channel in ("ar", "aw"):  # Normal memory, not cacheable, bufferable.
+            for name, value in (("lock", 0), ("cache", 0b0011), ("prot", 0), ("qos", 0)):
+                assert ctx.get(getattr(top, f"m_axi_{channel}{name}")) == value
 
     bench.simulate(test, watch)
 
