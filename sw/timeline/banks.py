@@ -20,13 +20,22 @@ class Banks:
     """Claims of banks, each an interval with a share of the bank's accesses.
 
     Where shares add up to more than all of them, the claim that is asked for later takes longer.
+    A claim may have an owner, a number from 1: what streams through the bank later, but comes first
+    there, `disturbs` it, and it can be taken back.
     """
 
     def __init__(self, rows: int, count: int):
         self.rows = rows
-        self._claims: list[deque[tuple[float, float, float]]] = [
+        self._streams: list[deque[Served]] = [deque(maxlen=REMEMBERED) for _ in range(count)]
+        self._claims: list[deque[Served]] = [deque(maxlen=REMEMBERED) for _ in range(count)]
+        self._owned: list[deque[tuple[int, Served]]] = [
             deque(maxlen=REMEMBERED) for _ in range(count)
         ]
+        """Claims of owners, whose numbers never fall."""
+        self._last = [0.0] * count
+        """When the last claim of an owner is over."""
+        self.disturbed = 0
+        """The first owner whose claim a stream meets; 0: none, since claims were taken back."""
 
     def served(
         self, row: int, begin: float, end: float, accesses: float, buffer: float = 0
@@ -36,12 +45,13 @@ class Banks:
         That is later because of the claims so far.  A unit that keeps up to `buffer` rows goes on
         meanwhile, and catches up as fast as its bank lets it.
         """
-        share = min(1.0, accesses / max(1.0, end - begin))
-        claims = self._claims[row // self.rows]
-        meeting = sorted(each for each in claims if each[1] > begin and share + each[2] > 1)
+        share, bank = min(1.0, accesses / max(1.0, end - begin)), row // self.rows
+        meeting = [each for each in self._streams[bank] if each[1] > begin]
+        for claims in (self._claims[bank], (claim for _, claim in self._owned[bank])):
+            meeting += [each for each in claims if each[1] > begin and share + each[2] > 1]
         if not meeting or accesses < TOO_FEW:
             return [(begin, end, share)]
-        return list(_Backlog(share, begin, end, buffer).served(meeting))
+        return list(_Backlog(share, begin, end, buffer).served(sorted(meeting)))
 
     def delay(
         self, row: int, begin: float, end: float, accesses: float, buffer: float = 0
@@ -50,23 +60,53 @@ class Banks:
         return self.served(row, begin, end, accesses, buffer)[-1][1] - end
 
     def claim(
-        self, row: int, begin: float, end: float, accesses: float, buffer: float = 0
+        self,
+        row: int,
+        begin: float,
+        end: float,
+        accesses: float,
+        buffer: float = 0,
+        *,
+        owner: int = 0,
     ) -> float:
-        """As `delay`; the accesses become a claim themselves."""
-        served = self.served(row, begin, end, accesses, buffer)
+        """As `delay`; the accesses become a claim themselves, of this `owner` if there is one."""
+        served, bank = self.served(row, begin, end, accesses, buffer), row // self.rows
         over = served[-1][1]
         if not buffer:
             served = [(begin, over, min(1.0, accesses / max(1.0, end - begin)))]
-        self._claims[row // self.rows].extend(each for each in served if each[2])
+        claims = [each for each in served if each[2]]
+        if owner:
+            self._owned[bank].extend((owner, each) for each in claims)
+            self._last[bank] = max(self._last[bank], over)
+        else:
+            self._claims[bank].extend(claims)
         return over - end
 
     def stream(self, row: int, begin: float, end: float) -> None:
         """Claim all of the bank of `row` from `begin` to `end`, for accesses that come first."""
-        claims = self._claims[row // self.rows]
-        if claims and claims[-1][2] == 1.0 and claims[-1][1] >= begin > claims[-1][0]:
-            begin, before, _ = claims.pop()
+        bank = row // self.rows
+        if self._last[bank] > begin:
+            self._disturb(bank, begin, end)
+        streams = self._streams[bank]
+        if streams and streams[-1][1] >= begin > streams[-1][0]:
+            begin, before, _ = streams.pop()
             end = max(end, before)
-        claims.append((begin, end, 1.0))
+        streams.append((begin, end, 1.0))
+
+    def _disturb(self, bank: int, begin: float, end: float) -> None:
+        """Remember the first owner with a claim between `begin` and `end`."""
+        for owner, (first, last, _) in self._owned[bank]:
+            if first < end and last > begin:
+                self.disturbed = min(self.disturbed or owner, owner)
+                return
+
+    def take_back(self, owner: int) -> None:
+        """Forget the claims of this owner and of all behind it."""
+        self.disturbed = 0
+        for bank, claims in enumerate(self._owned):
+            while claims and claims[-1][0] >= owner:
+                claims.pop()
+            self._last[bank] = max((claim[1] for _, claim in claims), default=0.0)
 
 
 class _Backlog:

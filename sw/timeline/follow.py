@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
-from celosia.isa.latencies import TOKEN_LATENCY, TRANSFORM_WORDS
+from celosia.isa.latencies import TOKEN_LATENCY
 from celosia.isa.memory import MemoryTiming
 from celosia.sw.timeline.array import RESULT_CYCLES, ArrayUnit
-from celosia.sw.timeline.banks import Banks, Served
+from celosia.sw.timeline.banks import Banks
 from celosia.sw.timeline.bus import Bus
+from celosia.sw.timeline.followed import FollowedTransforms
 from celosia.sw.timeline.local import LocalTimes, Rows, settle, stamp
 from celosia.sw.timeline.queued import QueuedLoad, QueuedStore, QueuedTransform
 from celosia.sw.timeline.units import (
@@ -18,7 +19,6 @@ from celosia.sw.timeline.units import (
     WRITTEN_CYCLES,
     LoadUnit,
     StoreUnit,
-    TransformUnit,
     TransformWork,
 )
 
@@ -66,10 +66,12 @@ class Timeline:
         self._sum_claims = Banks(config.accumulator_bank_rows, config.accumulator_banks)
         self._loads = LoadUnit(config, self.bus)
         self._stores = StoreUnit(config, self.bus)
-        self._transforms = TransformUnit()
+        self._transforms = FollowedTransforms(self._bank_claims, self._sum_claims)
         self._queued_loads: deque[QueuedLoad] = deque()
         self._queued_stores: deque[QueuedStore] = deque()
         self._queued_transforms: deque[QueuedTransform] = deque()
+        self._last_stored = 0
+        """The last transform whose results a store that was followed has read."""
         self._issued = float(DECODE_CYCLES)
         self._load_ends: list[float] = []
         self._store_reads: list[float] = []
@@ -157,6 +159,7 @@ class Timeline:
             self._follow_reader(self.accumulator.read[c])
         begin = max(head, written[a], written[w], self.accumulator.read[c])
         begin = self._array.take(begin, (a, w, c), rows, transposed=transposed, adds=accumulate)
+        self._follow_again()
         over = begin + rows
         read[a] = read[w] = over
         end = over + 2 * self.config.dim + RESULT_CYCLES
@@ -188,8 +191,11 @@ class Timeline:
         read_rows = [] if residual is None else [residual[0]]
         if memory is self.scratchpad:
             read_rows.append(rows[0])
+        sums = [rows[0]] if memory is self.accumulator else []
         self._queued_transforms.append(
-            QueuedTransform(begin, work, memory, rows, targets, residual, parameters, read_rows)
+            QueuedTransform(
+                begin, work, memory, rows, targets, residual, parameters, read_rows, sums
+            )
         )
         pending = -TRANSFORMS - number
         stamp(memory.read, rows, pending)
@@ -227,7 +233,7 @@ class Timeline:
                 over += self._wait_for_bank(load.rows, start, over)
             end = self._loads.place(over, load.move)
             self._load_ends.append(end)
-            settle(load.space.written, load.rows, len(self._load_ends), end)
+            settle(load.space.written, load.rows, -len(self._load_ends), end)
 
     def _wait_for_bank(self, rows: Rows, start: float, over: float) -> float:
         """The delay of a load's rows, whose data come from `start` to `over`.
@@ -250,6 +256,7 @@ class Timeline:
             head, row, words = store.head, store.rows[0], store.words
             if store.transform:
                 self._finish_transforms(store.transform)
+                self._last_stored = store.transform
                 head = max(head, self._transform_ends[store.transform - 1])
             stored = head, store.move, words, row, banks
             while on_chip and self._finish_meeting(row, self._stores.over(*stored)):
@@ -257,7 +264,7 @@ class Timeline:
             read, end = self._stores.take(*stored)
             self._store_reads.append(read)
             self._store_ends.append(end)
-            settle(store.space.read, store.rows, len(self._store_ends), read)
+            settle(store.space.read, store.rows, -len(self._store_ends), read)
             if store.parameters is not None:
                 stamp(self.parameters.read, store.parameters, read)
 
@@ -265,50 +272,35 @@ class Timeline:
         """Follow all transforms up to this one."""
         while len(self._transform_ends) < number:
             queued = self._queued_transforms.popleft()
-            work, memory, rows = queued.work, queued.space, queued.rows
-            start, over = self._transforms.begin(queued.begin, work)
-            steps = self._steps(queued, start, over)
-            over = steps[-1][1]
-            end = self._place(queued, steps)
-            # A step waits until there is room for its results.
-            read = self._transforms.finish(work, start, max(over, end - TRANSFORM_WORDS))
-            self._transform_ends.append(end)
-            pending = TRANSFORMS + len(self._transform_ends)
-            settle(memory.read, rows, pending, read)
-            if queued.residual is not None:
-                settle(self.scratchpad.read, queued.residual, pending, read)
-            for each in queued.parameters:
-                settle(self.parameters.read, each, pending, end)
-            for each in queued.targets:
-                settle(self.scratchpad.written, each, pending, end)
+            self._transform_ends.append(0.0)
+            read, end = self._transforms.follow(queued, len(self._transform_ends))
+            self._transform_ends[-1] = end
+            pending = -TRANSFORMS - len(self._transform_ends)
+            self._settle(queued, (pending, pending), (read, end))
 
-    def _steps(self, queued: QueuedTransform, start: float, over: float) -> list[Served]:
-        """When the steps are taken that could be from `start` to `over`: rows wait for banks."""
-        count = queued.work.steps
-        reads = [(self._bank_claims, row) for row in queued.read_rows]
-        if queued.space is self.accumulator:
-            reads.append((self._sum_claims, queued.rows[0]))
-        found = [banks.served(row, start, over, count) for banks, row in reads]
-        for banks, row in reads:
-            banks.claim(row, start, over, count)
-        return max(found, key=lambda each: each[-1][1])
+    def _follow_again(self) -> None:
+        """Take those transforms back that meet a product which was not known when they came."""
+        first = self._transforms.disturbed(self._last_stored)
+        if not first:
+            return
+        for number in range(len(self._transform_ends), first - 1, -1):
+            queued, times = self._transforms.take_back()
+            self._transform_ends.pop()
+            self._queued_transforms.appendleft(queued)
+            pending = -TRANSFORMS - number
+            self._settle(queued, times, (pending, pending))
 
-    def _place(self, queued: QueuedTransform, steps: Sequence[Served]) -> float:
-        """When the results of `steps` are in their banks."""
-        late, over = queued.work.latency, steps[-1][1]
-        end = over + late
-        for port, (rows, count) in enumerate(
-            zip(queued.targets, queued.work.accesses, strict=True)
-        ):
-            words, placed = count / queued.work.steps, self._transforms.placed
-            for begin, until, rate in steps:
-                part = rate * (until - begin) * words
-                first = max(begin + late, placed[port])
-                last = max(until + late, first + part)
-                room = max(0.0, TRANSFORM_WORDS - late * rate * words)
-                placed[port] = last + self._bank_claims.claim(rows[0], first, last, part, room)
-            end = max(end, placed[port])
-        return end
+    def _settle(
+        self, queued: QueuedTransform, old: tuple[float, float], new: tuple[float, float]
+    ) -> None:
+        """Let rows of a transform that have its old times, read and written, have new ones."""
+        settle(queued.space.read, queued.rows, old[0], new[0])
+        if queued.residual is not None:
+            settle(self.scratchpad.read, queued.residual, old[0], new[0])
+        for each in queued.parameters:
+            settle(self.parameters.read, each, old[1], new[1])
+        for each in queued.targets:
+            settle(self.scratchpad.written, each, old[1], new[1])
 
     def _settled(self, space: LocalTimes, rows: Rows) -> tuple[float, int]:
         """When all but transforms have written `rows`, and the last transform that writes some."""

@@ -30,7 +30,7 @@ def stamp(times: list[float], rows: Rows, time: float) -> None:
     times[rows[0] : rows[1]] = [time] * (rows[1] - rows[0])
 
 
-def settle(times: list[float], rows: Rows, number: int, time: float) -> None:
-    """The operation with this number is over; others may have come to its rows since."""
+def settle(times: list[float], rows: Rows, old: float, new: float) -> None:
+    """What an operation has left at `rows` has another time; others may have come there since."""
     part = times[rows[0] : rows[1]]
-    times[rows[0] : rows[1]] = [time if each == -number else each for each in part]
+    times[rows[0] : rows[1]] = [new if each == old else each for each in part]

@@ -50,6 +50,8 @@ class QueuedTransform:
     parameters: Sequence[Rows]
     read_rows: Sequence[int]
     """The first rows of what it reads in the scratchpad."""
+    sum_rows: Sequence[int]
+    """The first rows of what it reads in the accumulator."""
 
     def meets(self, bank: int, size: int, until: float) -> bool:
         """Whether it could come to this bank of the scratchpad, of so many rows, before `until`."""

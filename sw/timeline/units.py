@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from typing import Final
 
@@ -191,7 +192,7 @@ class Background:
 
     def __init__(self) -> None:
         self._free = 0.0
-        self._derived: list[tuple[range, float]] = []
+        self._derived: tuple[tuple[range, float], ...] = ()
 
     def derive(self, work: TransformWork, begin: float, end: float) -> None:
         """The sums of `work`, whose steps are from `begin` to `end`, are complete."""
@@ -201,7 +202,7 @@ class Background:
         first = max(self._free, begin + steps + COUNTED_CYCLES)
         over = max(first + row * work.rows, end + COUNTED_CYCLES + row)
         self._free = over
-        self._derived = [(work.slots, over + latency - row), *self._derived[:3]]
+        self._derived = ((work.slots, over + latency - row), *self._derived[:3])
 
     def ready(self, slots: range) -> float:
         """When what is derived for `slots` is there."""
@@ -223,6 +224,12 @@ class TransformUnit:
         self._taken = 0.0
         self.placed = [0.0, 0.0]
         """When the first and the second results so far are in their banks."""
+
+    def copy(self) -> "TransformUnit":
+        """One that goes on from here as this one does."""
+        other = copy(self)
+        other._background, other.placed = copy(self._background), list(self.placed)
+        return other
 
     def begin(self, begin: float, work: TransformWork) -> tuple[float, float]:
         """When the steps of a transform that could begin then do so, and end if none waits."""

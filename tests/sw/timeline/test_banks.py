@@ -76,3 +76,27 @@ def test_a_stream_within_another_claim_does_not_shorten_it():
     banks.claim(0, 0, 100, 100)
     banks.stream(0, 10, 20)
     assert banks.delay(0, 50, 60, 10) == pytest.approx(50)
+
+
+def test_a_stream_disturbs_the_owners_that_it_meets():
+    banks = Banks(rows=100, count=2)
+    banks.claim(0, 0, 20, 20, owner=1)
+    banks.claim(0, 20, 60, 40, owner=2)
+    banks.claim(100, 30, 60, 30, owner=3)
+    banks.stream(0, 60, 80)
+    assert not banks.disturbed
+    banks.stream(100, 40, 50)
+    assert banks.disturbed == 3
+    banks.stream(0, 30, 40)
+    assert banks.disturbed == 2
+
+
+def test_what_is_taken_back_hinders_nobody():
+    banks = Banks(rows=100, count=1)
+    banks.claim(0, 0, 20, 20, owner=1)
+    banks.claim(0, 20, 60, 40, owner=2)
+    banks.stream(0, 40, 50)
+    banks.take_back(2)
+    assert not banks.disturbed
+    assert banks.delay(0, 20, 30, 10) == 0
+    assert banks.delay(0, 0, 10, 10) == pytest.approx(20)

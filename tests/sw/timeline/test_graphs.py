@@ -7,8 +7,10 @@ import pytest
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.ir.graph import Mask
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.models import cases
+from celosia.sw.planning.choices import DEFAULT
 from celosia.sw.planning.decisions.decide import decide
 from celosia.sw.reference.encoder import EncoderShape
 from celosia.sw.timeline.graphs import GraphCycles
@@ -96,3 +98,16 @@ def test_slow_memories_and_long_latencies_cost():
     assert predict(case, latency=400).cycles > usual + 2 * 300
     assert predict(case, bytes_per_cycle=2).cycles > 3 * usual
     assert predict(case, stall_percent=50).cycles > 1.2 * usual
+
+
+@pytest.mark.parametrize(
+    ("block_tiles", "overlap", "cycles"),
+    # Measured as above, but for 8 bytes per cycle.
+    [(3, True, 4_542), (2, False, 4_328)],
+)
+def test_results_wait_for_rows_that_stream_from_their_bank(block_tiles, overlap, cycles):
+    """Numerators come to the bank that products of context read those before them from."""
+    case = cases.attention_case(1, 80, 64, 0, mask=Mask(None, causal=True))
+    how = Decide(replace(DEFAULT, block_tiles=block_tiles, overlap=overlap))
+    found = compile_graph(case.graph, BASE, how).expected(MemoryTiming(bytes_per_cycle=8))
+    assert found.cycles == pytest.approx(cycles, rel=0.02)

@@ -1,0 +1,100 @@
+"""Transforms that have been followed, perhaps before products were known that come first."""
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from celosia.isa.latencies import TRANSFORM_WORDS
+from celosia.sw.timeline.banks import Banks, Served
+from celosia.sw.timeline.queued import QueuedTransform
+from celosia.sw.timeline.units import TransformUnit
+
+__all__ = ["FollowedTransforms"]
+
+_KEPT: Final = 16
+"""Transforms that may be taken back: the last ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Followed:
+    """A transform with its number and its times, and the unit as it was before."""
+
+    number: int
+    queued: QueuedTransform
+    before: TransformUnit
+    times: tuple[float, float]
+    """When it has read its rows, and when its results are in their banks."""
+
+
+class FollowedTransforms:
+    """Transforms at the banks of the scratchpad and of sums, followed one after the other.
+
+    Some are followed because a load needs to know who is at its bank; a product that needs the load
+    comes later, and yet before them at a bank.  Those are taken back, and followed anew when
+    somebody needs them.
+    """
+
+    def __init__(self, banks: Banks, sums: Banks):
+        self._banks, self._sums = banks, sums
+        self._unit = TransformUnit()
+        self._last: deque[_Followed] = deque(maxlen=_KEPT)
+
+    def follow(self, queued: QueuedTransform, number: int) -> tuple[float, float]:
+        """When the transform of this number has read its rows, and when its results are there."""
+        before, unit, work = self._unit, self._unit.copy(), queued.work
+        self._unit = unit
+        start, over = unit.begin(queued.begin, work)
+        steps = self._steps(queued, number, start, over)
+        end = self._place(queued, number, steps)
+        # A step waits until there is room for its results.
+        read = unit.finish(work, start, max(steps[-1][1], end - TRANSFORM_WORDS))
+        self._last.append(_Followed(number, queued, before, (read, end)))
+        return read, end
+
+    def disturbed(self, settled: int) -> int:
+        """The first transform behind the one that is `settled` to follow anew; 0: there is none."""
+        found = [each for each in (self._banks.disturbed, self._sums.disturbed) if each]
+        if not found:
+            return 0
+        self._banks.disturbed = self._sums.disturbed = 0
+        known = [each.number for each in self._last if each.number > settled]
+        return next((number for number in known if number >= min(found)), 0)
+
+    def take_back(self) -> tuple[QueuedTransform, tuple[float, float]]:
+        """Forget the last transform; returns it, and the times that it had."""
+        last = self._last.pop()
+        self._unit = last.before
+        self._banks.take_back(last.number)
+        self._sums.take_back(last.number)
+        return last.queued, last.times
+
+    def _steps(
+        self, queued: QueuedTransform, number: int, start: float, over: float
+    ) -> list[Served]:
+        """When the steps are taken that could be from `start` to `over`: rows wait for banks."""
+        count = queued.work.steps
+        reads = [(self._banks, row) for row in queued.read_rows]
+        reads += [(self._sums, row) for row in queued.sum_rows]
+        found = [banks.served(row, start, over, count) for banks, row in reads]
+        for banks, row in reads:
+            banks.claim(row, start, over, count, owner=number)
+        return max(found, key=lambda each: each[-1][1])
+
+    def _place(self, queued: QueuedTransform, number: int, steps: Sequence[Served]) -> float:
+        """When the results of `steps` are in their banks."""
+        late, over = queued.work.latency, steps[-1][1]
+        end = over + late
+        for port, (rows, count) in enumerate(
+            zip(queued.targets, queued.work.accesses, strict=True)
+        ):
+            words, placed = count / queued.work.steps, self._unit.placed
+            for begin, until, rate in steps:
+                part = rate * (until - begin) * words
+                first = max(begin + late, placed[port])
+                last = max(until + late, first + part)
+                room = max(0.0, TRANSFORM_WORDS - late * rate * words)
+                delay = self._banks.claim(rows[0], first, last, part, room, owner=number)
+                placed[port] = last + delay
+            end = max(end, placed[port])
+        return end
