@@ -134,6 +134,14 @@ class Issue(Component):
         m.d.sync += inserting.eq(compare)
         ends = {queue.name: over[queue.end] for queue in self._queues}
         nothing_queued = Signal()
+        # Whether as many operations have ended as were inserted: a register each, because a fence
+        # takes that to the decoder's first stage.
+        all_over = {name: Signal(init=1, name=f"{name}_all_over") for name in names}
+        for queue in self._queues:
+            name = queue.name
+            with m.If(self.finished[queue.end]):
+                last = (tails[name] - ends[name])[:POSITION_BITS] == 1
+                m.d.sync += all_over[name].eq(last)
         with m.Switch(self.i.p.kind):
             for queue in self._queues:
                 tail = tails[queue.name]
@@ -141,7 +149,7 @@ class Issue(Component):
                     used = (tail - ends[queue.name])[:POSITION_BITS]
                     m.d.comb += fits.eq(used < queue.depth(self.config))
                     with m.If(inserting):
-                        m.d.sync += tail.eq(tail + 1)
+                        m.d.sync += [tail.eq(tail + 1), all_over[queue.name].eq(0)]
 
         pushed, fifos = Signal(), Module()
         heads = {
@@ -155,7 +163,7 @@ class Issue(Component):
             self._await(m, heads["execute"][1].needs, over, inserting, tails["transform"])
         m.d.comb += [
             nothing_queued.eq(
-                Cat(tails[name] == ends[name] for name in names).all()
+                Cat(all_over.values()).all()
                 & ~Cat(valid for valid, _ in heads.values()).any()
                 & ~inserting
                 & ~pushed

@@ -169,13 +169,15 @@ def test_fences_and_errors_wait_until_everything_is_over(kind):
     dut = shared_design(Issue, CONFIG)
 
     async def testbench(ctx):
-        await send(ctx, dut.i, independent(Kind.LOAD, 1))
+        await send(ctx, dut.i, independent(Kind.LOAD, 2))
         ctx.set(dut.load.ready, 1)
         ctx.set(dut.i.payload, {"kind": kind, "cause": Cause.SHAPE, "tag": 7})
         ctx.set(dut.i.valid, 1)
         ctx.set(dut.paths_idle, 1)
-        for _ in range(10):
+        for number in range(20):
             await ctx.tick()
+            # One of the two ends.
+            ctx.set(dut.finished.load_done, number == 9)
             assert not ctx.get(dut.i.ready)
         ctx.set(dut.finished.load_done, 1)
         ctx.set(dut.paths_idle, 0)
@@ -188,6 +190,33 @@ def test_fences_and_errors_wait_until_everything_is_over(kind):
         assert ctx.get(dut.i.ready)
         assert ctx.get(dut.fault.valid) == (kind == Kind.ERROR)
         assert ctx.get(dut.fault.tag) == (7 if kind == Kind.ERROR else 0)
+
+    simulate(dut, testbench)
+
+
+def test_a_fence_waits_for_what_is_taken_while_the_last_one_ends():
+    dut = shared_design(Issue, CONFIG)
+
+    async def testbench(ctx):
+        first, second = independent(Kind.LOAD, 2)
+        await send(ctx, dut.i, [first])
+        ctx.set(dut.load.ready, 1)
+        await ctx.tick().repeat(5)
+        ctx.set(dut.i.payload, second)
+        ctx.set(dut.i.valid, 1)
+        await ctx.tick()
+        assert ctx.get(dut.i.ready)  # It is inserted in this cycle.
+        ctx.set(dut.finished.load_done, 1)
+        await ctx.tick()
+        ctx.set(dut.finished.load_done, 0)
+        ctx.set(dut.i.payload, {"kind": Kind.FENCE})
+        ctx.set(dut.paths_idle, 1)
+        for _ in range(10):
+            assert not ctx.get(dut.i.ready)
+            await ctx.tick()
+        ctx.set(dut.finished.load_done, 1)
+        await ctx.tick()
+        assert ctx.get(dut.i.ready)
 
     simulate(dut, testbench)
 
