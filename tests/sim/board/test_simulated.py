@@ -3,10 +3,11 @@
 import os
 import tty
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
-from celosia.isa.presets import PRESETS
+from celosia.isa.presets import PRESETS, resolve_config
 from celosia.isa.registers.errors import Cause
 from celosia.isa.registers.serial import Verb
 from celosia.sim.board.device import BoardDevice
@@ -17,6 +18,7 @@ from celosia.sw.driver.device import DeviceError
 from tests.support.command_line import right, valid
 
 pytestmark = pytest.mark.nightly
+SMALLER = str(Path(__file__).parents[3] / "examples/ulx3s.toml")
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +41,14 @@ def test_every_element_is_right(board, words):
     assert document["simulator"] == "board"
     assert document["status"] == "right"
     assert document["issue"] == "ring"
+
+
+def test_a_smaller_one_is_right_too():
+    with SimulatedBoard(board_program(resolve_config(SMALLER))) as simulated:
+        for words in ("matmul", "--shape", "20x12x16"), ("softmax", "--shape", "8x24"):
+            chosen = ("--preset", SMALLER, "--json", "-")
+            document = valid(right("board", simulated.path, "run", *words, *chosen).stdout)
+            assert document["status"] == "right"
 
 
 def test_an_error_is_told_and_the_next_run_is_right(board):
