@@ -2,16 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
 from celosia.lab.nas.machines.moving import Moving, moving
+from celosia.lab.nas.machines.tables import together_lines
 from celosia.lab.nas.models.search import LINES, Asked, Found, Point, ranked, reported, search
 from celosia.lab.nas.models.space import DEFAULT, TINY, Space, read_space
 from celosia.lab.nas.models.supernet_file import SupernetRecipe
 from celosia.lab.nas.models.texts import read_texts
+from celosia.lab.nas.pages.model_run import parse_model, run_model
+from celosia.lab.nas.pages.races import races_of
 from celosia.lab.nas.tables import (
     Measured,
     costs_table,
@@ -32,7 +36,7 @@ from celosia.sim.command.outputs.folders import make_folder
 from celosia.sim.export.silicon.energy.table import NAMED, load_table
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.extras import check_extra
-from celosia.sim.support.output import check_destination
+from celosia.sim.support.output import check_destination, write_file
 from celosia.sim.support.workers import lanes_of, parse_executor
 from celosia.sw.reference.language.shape import LlamaShape
 
@@ -127,6 +131,7 @@ def _asked(
                 adam_rate=_ADAM_RATE,
             ),
             seed=seed,
+            options=("--space", space) if space else ("--small",) * small,
         )
 
 
@@ -152,6 +157,18 @@ def nas(
         ),
     ] = False,
     rtl: Annotated[bool, typer.Option("--rtl", help="Also cycles of points on the RTL.")] = False,
+    page: Annotated[
+        Path | None,
+        typer.Option("--page", metavar="OUT.html", help="Also a page of the fronts."),
+    ] = None,
+    run: Annotated[
+        str | None,
+        typer.Option(
+            "--run",
+            metavar="SIZES",
+            help="Search nothing: run this model on the RTL, as the page has it, '96: 4/192 2/64'.",
+        ),
+    ] = None,
     executor: ExecutorOption = "local:1",
     moves: Annotated[Moving, Group(moving)],
     machine: Annotated[Machine, Group(machine_options)],
@@ -164,6 +181,12 @@ def nas(
     parse_executor(executor)
     energies = load_table(table)
     machines = moves.read(machine.config)
+    if run is not None:
+        _run(parse_model(run, asked.space), machine, out, executor)
+        return
+    if page is not None:
+        check_extra("plotly", "report")
+        check_destination(page)
     for package in ("jax", "optax"):
         check_extra(package, "training")
     if not out.is_dir():
@@ -184,6 +207,24 @@ def nas(
     _show(found, points, measured, ranks)
     if machines and compared:
         machines.show(compared)
+    if page is not None:
+        # Loaded when it is asked for: the library behind it takes a while.
+        make = import_module("celosia.lab.nas.pages.page").nas_page
+        races = races_of(found, compared or (), machine)
+        said = [*verdict(found), *(together_lines(compared) if compared else ())]
+        write_file(page, make(races, measured, said, str(out), asked.options))
+
+
+def _run(model: LlamaShape, machine: Machine, out: Path, executor: str) -> None:
+    if not out.is_dir():
+        check_destination(out)
+    with (
+        lanes_of(executor) as lanes,
+        progress_bar() as tell,
+        open_lines(make_folder(out), LINES, "search") as lines,
+    ):
+        table = run_model(model, machine, lines, lanes, tell)
+    table_console().print(table)
 
 
 def _show(

@@ -1,7 +1,7 @@
 """What `celosia nas` shows: whether the search is worth it, gains by search, and points."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rich.table import Table
 
@@ -41,6 +41,8 @@ class Measured:
     """Predicted cycles of the whole model as one program, by scenario."""
     rtl: Mapping[str, int]
     """Cycles on the RTL; empty: nobody asked."""
+    owners: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """By scenario, whose the array's cycles were there, by group of owners."""
     scratch: float | None = None
     """Held-out perplexity from scratch, the mean of seeds; None: nobody asked."""
     ratio: Interval | None = None

@@ -10,7 +10,7 @@ from celosia.lab.nas.models.costs import SCENARIOS, costs_of, whole
 from celosia.lab.nas.models.search import Asked, Found, Point, ranked
 from celosia.lab.nas.models.texts import Texts
 from celosia.lab.nas.models.validate import SEEDS, Scratch, ratio_of, recipes_of, trained
-from celosia.lab.nas.rtl import built, rtl_line
+from celosia.lab.nas.rtl import run_pieces
 from celosia.lab.nas.tables import Measured, ranking_line
 from celosia.lab.prune.costs import Machine
 from celosia.lab.sweep.lines import Lines
@@ -61,23 +61,18 @@ class Work:
         }
         costs = costs_of(list(pieces.values()), self.lines, self.lanes, self.tell)
         cycles = {place: costs[piece].cycles for place, piece in pieces.items()}
-        on_rtl: dict[tuple[LlamaShape, str], int] = {}
-        if rtl:
-            built(next(iter(pieces.values())), self.tell)
-            for number, (place, piece) in enumerate(pieces.items(), 1):
-                key = f"rtl {piece.key.split()[1]}"
-                if key not in self.lines.known:
-                    self.lines.add(rtl_line(piece))
-                on_rtl[place] = self.lines.known[key]["cycles"]
-                self.tell(f"{number} of {len(pieces)} programs on the RTL", number / len(pieces))
+        ran = run_pieces(list(pieces.values()), self.lines, self.tell) if rtl else {}
+        on_rtl = {place: ran[piece] for place, piece in pieces.items() if piece in ran}
         first = points[0].candidate.model
         found = {}
         for point in points:
             model = point.candidate.model
             learned = self.of(model, scratch) if scratch else []
+            lines = {name: on_rtl[model, name] for name in SCENARIOS if (model, name) in on_rtl}
             found[model] = Measured(
                 whole={scenario: cycles[model, scenario] for scenario in SCENARIOS},
-                rtl={name: on_rtl[model, name] for name in SCENARIOS if (model, name) in on_rtl},
+                rtl={name: line["cycles"] for name, line in lines.items()},
+                owners={name: line["owners"] for name, line in lines.items()},
                 scratch=self.perplexity(learned) if learned else None,
                 ratio=ratio_of(learned, self.of(first, scratch), self.texts) if learned else None,
             )

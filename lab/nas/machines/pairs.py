@@ -53,10 +53,17 @@ class PairJudge:
 
     def amount(self, pair: Pair, scenario: str) -> Amount:
         """What a pair takes, which needs no score."""
+        cost = self._costs(pair).of(pair.model, scenario)
+        return Amount(cost.cycles, cost.pj(self.table))
+
+    def parts(self, pair: Pair, scenario: str) -> list[float]:
+        """The cycles of what there is beside layers, then of each layer."""
+        return [part.cycles for part in self._costs(pair).parts(pair.model, scenario)]
+
+    def _costs(self, pair: Pair) -> Costs:
         if pair.config not in self._known:
             self._known[pair.config] = self.costs(replace(self.machine, config=pair.config))
-        cost = self._known[pair.config].of(pair.model, scenario)
-        return Amount(cost.cycles, cost.pj(self.table))
+        return self._known[pair.config]
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,7 @@ class Comparison:
     found: Mapping[Way, Sequence[Looked]]
     most_uj: float | None
     """The bound of energy."""
+    judge: PairJudge
 
     @property
     def base(self) -> Looked:
@@ -96,7 +97,7 @@ def compare(
         judge = PairJudge(replace(machine, timing=timing), usual, table, found.judge.score)
         part = share(tell, index / len(places), (index + 1) / len(places))
         looked = dict(_ways(asked, space, judge, scenario, most, f"{rate} B/cycle", part))
-        comparison = Comparison(scenario, rate, looked, space.bounds.uj.get(scenario))
+        comparison = Comparison(scenario, rate, looked, space.bounds.uj.get(scenario), judge)
         _check_bound(comparison)
         comparisons.append(comparison)
     return comparisons

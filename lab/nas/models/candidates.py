@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, log
-from typing import Final, Literal
+from typing import Final, Literal, Protocol, TypeVar
 
 from celosia.lab.nas.models.costs import SCENARIOS, Costs
 from celosia.sim.export.silicon.energy.table import EnergyTable
@@ -78,11 +78,27 @@ class Judge:
         cost = self._costs.of(model, scenario)
         return Amount(cost.cycles, cost.pj(self._table))
 
+    def parts(self, model: LlamaShape, scenario: str) -> list[float]:
+        """The cycles of what there is beside layers, then of each layer."""
+        return [part.cycles for part in self._costs.parts(model, scenario)]
 
-def front(found: Iterable[Candidate], scenario: str, metric: Metric) -> list[Candidate]:
-    """The candidates of which no other is as good in both and better in one, the cheapest first."""
-    kept: list[Candidate] = []
-    for each in sorted(found, key=lambda c: (c.amounts[scenario].by(metric), c.perplexity)):
+
+class Scored(Protocol):
+    """Whatever has a perplexity."""
+
+    @property
+    def perplexity(self) -> float:
+        """The perplexity."""
+        ...
+
+
+_Scored = TypeVar("_Scored", bound=Scored)
+
+
+def front(found: Iterable[_Scored], cost: Callable[[_Scored], float]) -> list[_Scored]:
+    """Those of which no other is as good in both and better in one, the cheapest first."""
+    kept: list[_Scored] = []
+    for each in sorted(found, key=lambda one: (cost(one), one.perplexity)):
         if not kept or each.perplexity < kept[-1].perplexity:
             kept.append(each)
     return kept

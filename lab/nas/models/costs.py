@@ -160,10 +160,15 @@ class Costs:
 
     def of(self, model: LlamaShape, scenario: str) -> Cost:
         """What a model takes."""
-        total = self.widths[scenario, model.width]
-        for layer in model.layers:
-            total = total.plus(self.layers[scenario, model.width, layer])
+        total, *layers = self.parts(model, scenario)
+        for layer in layers:
+            total = total.plus(layer)
         return total
+
+    def parts(self, model: LlamaShape, scenario: str) -> list[Cost]:
+        """What there is beside layers, then each layer."""
+        layers = [self.layers[scenario, model.width, layer] for layer in model.layers]
+        return [self.widths[scenario, model.width], *layers]
 
 
 def measured_costs(

@@ -59,6 +59,8 @@ class Asked:
     scratch: Recipe
     """How models are trained from scratch; its shape and seed are others."""
     seed: int
+    options: tuple[str, ...] = ()
+    """The words of a command line that say which space it is."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -84,7 +84,10 @@ def test_the_machine_moves_too(monkeypatch):
     assert "prefill, 16 B/cycle, +0.45%: both gain 1.00 x of what the better of each" in text
     assert "2 machines of at most 5," in text
     assert "measured designs: mean error" in text
-    assert right(*words).stdout == found
+    assert right(*words, "--page", "page.html").stdout == found
+    page = Path("page.html").read_text()
+    assert "celosia nas --out found --space space.toml --run" in page
+    assert "both gain 1.00 x of what the better of each" in page
 
 
 def test_points_are_validated(monkeypatch):
@@ -111,6 +114,8 @@ def test_points_are_validated(monkeypatch):
         ("nowhere.toml: No such file", "--space nowhere.toml"),
         ("nowhere.toml", "--table nowhere.toml"),
         ("no", "--set no=1"),
+        ("nowhere/page.html: there is no directory", "--page nowhere/page.html"),
+        ("--run '96': write WIDTH: HEADS/CHANNELS", "--run 96"),
         ("nowhere.toml: No such file", "--machine nowhere.toml"),
         ("--machines: only with --machine", "--machines 3"),
         ("--area: only with --machine", "--area area.json"),

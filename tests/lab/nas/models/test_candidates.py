@@ -21,8 +21,11 @@ BAD = candidate(30.0, 400, 60)
 
 
 def test_the_front_has_what_no_other_beats():
-    assert front([LARGEST, GOOD, BAD, CHEAP], "step", "cycles") == [CHEAP, GOOD, LARGEST]
-    assert front([BAD, GOOD], "step", "energy") == [GOOD]
+    def by(metric):
+        return lambda each: each.amounts["step"].by(metric)
+
+    assert front([LARGEST, GOOD, BAD, CHEAP], by("cycles")) == [CHEAP, GOOD, LARGEST]
+    assert front([BAD, GOOD], by("energy")) == [GOOD]
 
 
 def test_the_best_keeps_the_loss():
