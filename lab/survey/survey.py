@@ -16,6 +16,7 @@ from celosia.lab.survey.items import (
     mappings,
     memories,
     pairs,
+    pruning,
     searching,
     silicon,
 )
@@ -49,6 +50,7 @@ _MODULES: Final = (
     pairs,
     generation,
     searching,
+    pruning,
     inconsistencies,
 )
 _STUDIES: Final = {study.id: study for module in _MODULES for study in module.STUDIES}
