@@ -118,7 +118,7 @@ def test_a_tenth_has_what_follows_from_its_runs(tmp_path):
 
 def test_items_are_chosen_in_the_order_of_the_page():
     assert [study.id for study in chosen_studies("tab5, tab3")] == ["tab3", "tab5"]
-    assert len(chosen_studies(None)) == len(study_ids()) == 15
+    assert len(chosen_studies(None)) == len(study_ids()) == 16
 
 
 @pytest.mark.parametrize("only", ["", ",", "tab3,", "tab3,,tab4", "Tab3", "fig99", "tab3;tab4"])
