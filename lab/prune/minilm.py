@@ -1,13 +1,14 @@
-"""An encoder, pruned: its hidden channels, and the narrower weights."""
+"""An encoder, pruned: its hidden channels and heads, and the narrower weights."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from celosia.lab.prune.part import Criterion, Gram, Part, kept_columns, repaired
-from celosia.lab.prune.share import Share
+from celosia.lab.prune.part import Gram, Part, kept_columns, repaired
+from celosia.lab.prune.pruned import Wanted
 from celosia.sw.reference.encoder import (
     EncoderWeights,
     Floats,
@@ -47,14 +48,21 @@ def varied(texts: Sequence[Sequence[int]], words: int, seed: int = 0) -> list[li
     return found
 
 
-def calibrate(weights: EncoderWeights, x: Floats, lengths: Sequence[int]) -> list[Gram]:
-    """The Gram matrices of each layer's hidden channels, for texts of `lengths` tokens."""
-    grams = [Gram(weights.shape.hidden) for _ in weights.layers]
+def calibrate(weights: EncoderWeights, x: Floats, lengths: Sequence[int]) -> dict[str, Gram]:
+    """The Gram matrices of what can be made narrower, for texts of `lengths` tokens.
+
+    They are called as `encode` calls it: ``0.hidden`` and ``0.context``.
+    """
+    widths = {"hidden": weights.shape.hidden, "context": weights.shape.attention}
+    grams = {
+        f"{layer}.{name}": Gram(width)
+        for layer in range(weights.shape.layers)
+        for name, width in widths.items()
+    }
 
     def observe(name: str, value: Floats) -> None:
-        layer, _, what = name.partition(".")
-        if what == "hidden":
-            grams[int(layer)].add(value)
+        if name in grams:
+            grams[name].add(value)
 
     batch: list[slice] = []
     for rows in [*segments(lengths), None]:
@@ -68,35 +76,56 @@ def calibrate(weights: EncoderWeights, x: Floats, lengths: Sequence[int]) -> lis
 
 
 def prune_encoder(
-    weights: EncoderWeights,
-    grams: Sequence[Gram],
-    criterion: Criterion,
-    ffn: Share,
-    *,
-    dim: int,
-    repair: bool,
+    weights: EncoderWeights, grams: Mapping[str, Gram], wanted: Wanted
 ) -> EncoderWeights:
-    """`weights` with fewer hidden channels, a multiple of `dim`, in each layer.
+    """`weights` with fewer hidden channels, a multiple of `dim`, and fewer heads in each layer.
 
     Raises `InputError` for a share that leaves nothing, or removes nothing.
     """
-    kept = ffn.channels(weights.shape.hidden, dim)
-    layers = tuple(
-        _narrower(layer, gram, criterion, kept, repair)
-        for layer, gram in zip(weights.layers, grams, strict=True)
-    )
-    return replace(weights, shape=replace(weights.shape, hidden=kept), layers=layers)
+    shape, layers = weights.shape, weights.layers
+    if wanted.heads is not None:
+        heads, width = wanted.heads.heads(shape.heads, 1), shape.head_width
+        layers = tuple(
+            _fewer_heads(layer, grams[f"{index}.context"], wanted, heads, width)
+            for index, layer in enumerate(layers)
+        )
+        shape = replace(shape, heads=heads, attention=heads * width)
+    if wanted.ffn is not None:
+        kept = wanted.ffn.channels(shape.hidden, wanted.dim)
+        layers = tuple(
+            _fewer_channels(layer, grams[f"{index}.hidden"], wanted, kept)
+            for index, layer in enumerate(layers)
+        )
+        shape = replace(shape, hidden=kept)
+    return replace(weights, shape=shape, layers=layers)
 
 
-def _narrower(
-    layer: LayerWeights, gram: Gram, criterion: Criterion, count: int, repair: bool
+def _fewer_heads(
+    layer: LayerWeights, gram: Gram, wanted: Wanted, heads: int, width: int
 ) -> LayerWeights:
-    up, down = layer.up, layer.down
-    made = np.linalg.norm(up.weights, axis=0)
-    part = Part(unit=1, made=made, reader=down.weights, gram=gram)
-    kept = kept_columns(part, criterion, count)
-    rows, bias = down.weights[kept], down.bias
-    if repair:
+    made = np.linalg.norm(layer.value.weights, axis=0)
+    part = Part(unit=width, made=made, reader=layer.output.weights, gram=gram)
+    kept, output = _cut(part, layer.output, wanted, heads)
+    query, key, value = (_columns(each, kept) for each in (layer.query, layer.key, layer.value))
+    return replace(layer, query=query, key=key, value=value, output=output)
+
+
+def _fewer_channels(layer: LayerWeights, gram: Gram, wanted: Wanted, count: int) -> LayerWeights:
+    made = np.linalg.norm(layer.up.weights, axis=0)
+    part = Part(unit=1, made=made, reader=layer.down.weights, gram=gram)
+    kept, down = _cut(part, layer.down, wanted, count)
+    return replace(layer, up=_columns(layer.up, kept), down=down)
+
+
+def _cut(part: Part, reader: Linear, wanted: Wanted, units: int) -> tuple[NDArray[np.intp], Linear]:
+    """The columns that are kept, and what reads them, which is repaired if that is wanted."""
+    kept = kept_columns(part, wanted.criterion, units)
+    rows, bias = reader.weights[kept], reader.bias
+    if wanted.repair:
         rows, added = repaired(part, kept, bias=True)
         bias = bias + added
-    return replace(layer, up=Linear(up.weights[:, kept], up.bias[kept]), down=Linear(rows, bias))
+    return kept, Linear(rows, bias)
+
+
+def _columns(linear: Linear, kept: NDArray[np.intp]) -> Linear:
+    return Linear(linear.weights[:, kept], linear.bias[kept])

@@ -39,7 +39,7 @@ class Published:
         self.calibration = tokenize(calibration_texts())
         self.texts = tokenize(evaluation_texts())
         self.vectors = self.sentences.vectors(self.texts)
-        self.grams: list[Gram] | None = None
+        self.grams: dict[str, Gram] | None = None
 
     def check_output(self, output: Path) -> None:
         """A plan, as `celosia build` writes it."""
@@ -56,29 +56,14 @@ class Published:
         return self._measured(self.weights)
 
     def pruned(self, wanted: Wanted) -> Narrower:
-        """The model with fewer hidden channels, in float32."""
-        if wanted.heads is not None:
-            raise InputError(
-                f"{wanted.heads.option}: heads of minilm stay; only hidden channels are removed "
-                "of an encoder: give --ffn"
-            )
-        assert wanted.ffn is not None
+        """The model with fewer hidden channels or heads, in float32."""
         if self.grams is None:
             embeddings = self.sentences.embeddings
             texts = varied(self.calibration, len(embeddings.words))
             self.tell(f"calibrating on {len(texts)} texts", None)
             x, lengths = embeddings.sums(texts), [len(text) for text in texts]
             self.grams = calibrate(self.weights, x, lengths)
-        return self._measured(
-            prune_encoder(
-                self.weights,
-                self.grams,
-                wanted.criterion,
-                wanted.ffn,
-                dim=wanted.dim,
-                repair=wanted.repair,
-            )
-        )
+        return self._measured(prune_encoder(self.weights, self.grams, wanted))
 
     def _measured(self, weights: EncoderWeights) -> Narrower:
         self.tell(f"encoding {len(self.texts)} sentences", None)
@@ -89,7 +74,8 @@ class Published:
         cost = self.meter.cost(name, encoder_float_graph(weights, lengths))
         return Narrower(
             weights=weights.shape.layers
-            * (4 * weights.shape.width**2 + 2 * weights.shape.width * weights.shape.hidden),
+            * weights.shape.width
+            * (4 * weights.shape.attention + 2 * weights.shape.hidden),
             quality={"mean cosine": float(np.mean(found)), "least cosine": float(np.min(found))},
             costs=[cost],
             save=lambda output: self._save(weights, output),

@@ -70,18 +70,22 @@ class EncoderShape:
     heads: int
     hidden: int
     """Elements of a token between the two products of the feed-forward network."""
+    attention: int = 0
+    """Elements of a token in each of Q, K and V; 0: `width`."""
 
     def __post_init__(self):
-        for name in ("layers", "width", "heads", "hidden"):
+        if not self.attention:
+            object.__setattr__(self, "attention", self.width)
+        for name in ("layers", "width", "heads", "hidden", "attention"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}: {getattr(self, name)} is not positive")
-        if self.width % self.heads:
-            raise ValueError(f"heads: {self.heads} do not divide a width of {self.width}")
+        if self.attention % self.heads:
+            raise ValueError(f"heads: {self.heads} do not divide a width of {self.attention}")
 
     @property
     def head_width(self) -> int:
         """Columns of Q, K and V that belong to one head."""
-        return self.width // self.heads
+        return self.attention // self.heads
 
     def with_layers(self, layers: int) -> "EncoderShape":
         """The same shape with another number of layers."""

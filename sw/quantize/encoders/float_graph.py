@@ -96,7 +96,7 @@ class _Encoder:
                 first_query=0,
             )
             found = self.builder.op("transpose", found, permutation=(0, 2, 1, 3))
-            shape = (rows.stop - rows.start, self.shape.width)
+            shape = (rows.stop - rows.start, self.shape.attention)
             contexts.append(self.builder.op("reshape", found, shape=shape))
         return self.builder.op("concat", *contexts, name=name, axis=0)
 
@@ -104,7 +104,11 @@ class _Encoder:
         """Queries, keys or values of a text: (1, heads, tokens, columns of a head)."""
         tokens = rows.stop - rows.start
         found = self.builder.op(
-            "slice", part, starts=(rows.start, 0), sizes=(tokens, self.shape.width), steps=(1, 1)
+            "slice",
+            part,
+            starts=(rows.start, 0),
+            sizes=(tokens, self.shape.attention),
+            steps=(1, 1),
         )
         shape = (1, tokens, self.shape.heads, self.shape.head_width)
         found = self.builder.op("reshape", found, shape=shape)
@@ -118,13 +122,13 @@ def encoder_outline(shape: EncoderShape, norm: Norm, norms: Norms) -> EncoderWei
         zero, one = np.zeros((), np.float32), np.ones((), np.float32)
         return Linear(np.broadcast_to(zero, (inputs, outputs)), np.broadcast_to(one, outputs))
 
-    square = linear(shape.width, shape.width)
+    narrow = linear(shape.width, shape.attention)
     layers = tuple(
         LayerWeights(
-            query=square,
-            key=square,
-            value=square,
-            output=square,
+            query=narrow,
+            key=narrow,
+            value=narrow,
+            output=linear(shape.attention, shape.width),
             attention_norm=behind,
             up=linear(shape.width, shape.hidden),
             down=linear(shape.hidden, shape.width),
@@ -146,10 +150,12 @@ def read_outline(graph: FloatGraph) -> EncoderWeights:
     ends = [*(f"{index}.input" for index in range(1, layers)), "output"]
     try:
         rows, width = graph.inputs["embedding"].shape
-        heads = graph.types()[nodes["0.context"].inputs[0]].shape[1]
+        _, heads, _, columns = graph.types()[nodes["0.context"].inputs[0]].shape
         hidden = nodes["0.hidden"].type.shape[1]
         outline = encoder_outline(
-            EncoderShape(layers=layers, width=width, heads=heads, hidden=hidden),
+            EncoderShape(
+                layers=layers, width=width, heads=heads, hidden=hidden, attention=heads * columns
+            ),
             _norm(graph, nodes["0.input"]),
             tuple(
                 (_norm(graph, nodes[f"{index}.attention"]), _norm(graph, nodes[end]))

@@ -1,16 +1,20 @@
-"""Encoders with fewer hidden channels."""
+"""Encoders with fewer hidden channels and heads."""
 
 import numpy as np
 import pytest
 
 from celosia.lab.prune.minilm import calibrate, prune_encoder, varied
+from celosia.lab.prune.pruned import Wanted
 from celosia.lab.prune.share import parse_share
+from celosia.sw.frontend.nn.interpret import interpret
+from celosia.sw.quantize.encoders.float_graph import encoder_float_graph, read_outline
 from celosia.sw.reference.encoder import EncoderShape, encode
 from celosia.sw.reference.random_encoder import random_embeddings, random_encoder
 
 SHAPE = EncoderShape(layers=2, width=16, heads=2, hidden=64)
 LENGTHS = [9, 30, 25]
 FFN = parse_share("--ffn", "50%", numbers=False)
+ONE_HEAD = parse_share("--heads", "1", numbers=True)
 X = random_embeddings(SHAPE, LENGTHS, 1)
 
 
@@ -18,10 +22,11 @@ def test_calibration_sees_every_token(monkeypatch):
     monkeypatch.setattr("celosia.lab.prune.minilm._ROWS", 32)
     grams, seen = calibrate(random_encoder(SHAPE, 0), X, LENGTHS), {}
     encode(random_encoder(SHAPE, 0), X, LENGTHS, seen.__setitem__)
-    for index, gram in enumerate(grams):
-        hidden = seen[f"{index}.hidden"].astype(float)
-        np.testing.assert_allclose(gram.products, hidden.T @ hidden, rtol=1e-4, atol=1e-4)
-        np.testing.assert_allclose(gram.sums, hidden.sum(axis=0), rtol=1e-4, atol=1e-4)
+    assert set(grams) == {"0.hidden", "0.context", "1.hidden", "1.context"}
+    for name, gram in grams.items():
+        rows = seen[name].astype(float)
+        np.testing.assert_allclose(gram.products, rows.T @ rows, rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(gram.sums, rows.sum(axis=0), rtol=1e-4, atol=1e-4)
         assert gram.rows == sum(LENGTHS)
 
 
@@ -30,13 +35,42 @@ def test_repair_comes_nearer(criterion):
     weights = random_encoder(SHAPE, 0)
     grams, exact = calibrate(weights, X, LENGTHS), encode(weights, X, LENGTHS)
     far, near = (
-        prune_encoder(weights, grams, criterion, FFN, dim=16, repair=repair)
+        prune_encoder(weights, grams, Wanted(criterion=criterion, ffn=FFN, repair=repair))
         for repair in (False, True)
     )
     assert near.shape.hidden == 32
     assert near.layers[1].up.weights.shape == (16, 32)
     errors = [np.square(encode(each, X, LENGTHS) - exact).mean() for each in (far, near)]
     assert errors[1] < errors[0] / 2
+
+
+@pytest.mark.parametrize("criterion", ["magnitude", "activation"])
+def test_repair_of_heads_comes_nearer(criterion):
+    weights = random_encoder(SHAPE, 0)
+    grams, exact = calibrate(weights, X, LENGTHS), encode(weights, X, LENGTHS)
+    far, near = (
+        prune_encoder(weights, grams, Wanted(criterion=criterion, heads=ONE_HEAD, repair=repair))
+        for repair in (False, True)
+    )
+    assert (near.shape.heads, near.shape.attention, near.shape.head_width) == (1, 8, 8)
+    assert near.layers[1].key.weights.shape == (16, 8)
+    assert near.layers[1].output.weights.shape == (8, 16)
+    errors = [np.square(encode(each, X, LENGTHS) - exact).mean() for each in (far, near)]
+    assert errors[1] < errors[0]
+
+
+@pytest.mark.parametrize("criterion", ["magnitude", "activation"])
+def test_a_head_that_nobody_reads_goes_and_nothing_changes(criterion):
+    weights = random_encoder(SHAPE, 0)
+    weights.layers[0].output.weights[:8] = 0
+    weights.layers[1].output.weights[8:] = 0
+    grams, exact = calibrate(weights, X, LENGTHS), encode(weights, X, LENGTHS)
+    less = prune_encoder(weights, grams, Wanted(criterion=criterion, heads=ONE_HEAD, repair=False))
+    np.testing.assert_allclose(encode(less, X, LENGTHS), exact, rtol=1e-4, atol=1e-4)
+    graph = encoder_float_graph(less, LENGTHS)
+    found = interpret(graph, {"embedding": X})["output"]
+    np.testing.assert_allclose(found, exact, rtol=1e-3, atol=1e-3)
+    assert read_outline(encoder_float_graph(less, [9])).shape == less.shape
 
 
 def test_copies_have_other_words_between_the_marks():
