@@ -84,7 +84,7 @@ class Judge:
 
 
 class Scored(Protocol):
-    """Whatever has a perplexity."""
+    """A thing with a perplexity."""
 
     @property
     def perplexity(self) -> float:
@@ -96,7 +96,7 @@ _Scored = TypeVar("_Scored", bound=Scored)
 
 
 def front(found: Iterable[_Scored], cost: Callable[[_Scored], float]) -> list[_Scored]:
-    """Those of which no other is as good in both and better in one, the cheapest first."""
+    """The ones of which no other is as good in both and better in one, the cheapest first."""
     kept: list[_Scored] = []
     for each in sorted(found, key=lambda one: (cost(one), one.perplexity)):
         if not kept or each.perplexity < kept[-1].perplexity:
