@@ -10,6 +10,7 @@ import typer
 
 from celosia.lab.nas.machines.moving import Moving, moving
 from celosia.lab.nas.machines.tables import together_lines
+from celosia.lab.nas.models.measured import Measured
 from celosia.lab.nas.models.search import LINES, Asked, Found, Point, ranked, reported, search
 from celosia.lab.nas.models.space import DEFAULT, TINY, Space, read_space
 from celosia.lab.nas.models.supernet_file import SupernetRecipe
@@ -17,7 +18,6 @@ from celosia.lab.nas.models.texts import read_texts
 from celosia.lab.nas.pages.model_run import parse_model, run_model
 from celosia.lab.nas.pages.races import races_of
 from celosia.lab.nas.tables import (
-    Measured,
     costs_table,
     gains_table,
     points_table,

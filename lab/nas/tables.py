@@ -1,7 +1,6 @@
 """What `celosia nas` shows: whether the search is worth it, gains by search, and points."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from rich.table import Table
 
@@ -15,13 +14,13 @@ from celosia.lab.nas.models.candidates import (
     sizes,
 )
 from celosia.lab.nas.models.costs import SCENARIOS
+from celosia.lab.nas.models.measured import Measured
 from celosia.lab.nas.models.search import Found, Point
 from celosia.lab.nas.models.searches import EVOLUTION, RANDOM, SEARCHES
 from celosia.lab.nas.models.statistics import Interval, kendall_interval
 from celosia.sw.reference.language.shape import LlamaShape
 
 __all__ = [
-    "Measured",
     "costs_table",
     "gains_table",
     "points_table",
@@ -31,22 +30,6 @@ __all__ = [
 
 _EVEN = 1.0005
 """A gain that rounds to 1.000 is none."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Measured:
-    """What is known of a point beside what the search knew."""
-
-    whole: Mapping[str, float]
-    """Predicted cycles of the whole model as one program, by scenario."""
-    rtl: Mapping[str, int]
-    """Cycles on the RTL; empty: nobody asked."""
-    owners: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """By scenario, whose the array's cycles were there, by group of owners."""
-    scratch: float | None = None
-    """Held-out perplexity from scratch, the mean of seeds; None: nobody asked."""
-    ratio: Interval | None = None
-    """The held-out perplexity over the largest model's."""
 
 
 def verdict(found: Found) -> Iterator[str]:

@@ -7,11 +7,12 @@ from pathlib import Path
 
 from celosia.lab.nas.models.candidates import Candidate
 from celosia.lab.nas.models.costs import SCENARIOS, costs_of, whole
+from celosia.lab.nas.models.measured import Measured
+from celosia.lab.nas.models.rtl import run_pieces
 from celosia.lab.nas.models.search import Asked, Found, Point, ranked
 from celosia.lab.nas.models.texts import Texts
 from celosia.lab.nas.models.validate import SEEDS, Scratch, ratio_of, recipes_of, trained
-from celosia.lab.nas.rtl import run_pieces
-from celosia.lab.nas.tables import Measured, ranking_line
+from celosia.lab.nas.tables import ranking_line
 from celosia.lab.prune.costs import Machine
 from celosia.lab.sweep.lines import Lines
 from celosia.lab.training.recipe import Recipe

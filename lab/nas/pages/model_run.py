@@ -9,8 +9,8 @@ from rich.table import Table
 
 from celosia.lab.nas.models.candidates import sizes
 from celosia.lab.nas.models.costs import SCENARIOS, costs_of, whole
+from celosia.lab.nas.models.rtl import run_pieces
 from celosia.lab.nas.models.space import Space
-from celosia.lab.nas.rtl import run_pieces
 from celosia.lab.prune.costs import Machine
 from celosia.lab.sweep.lines import Lines
 from celosia.sim.profile.resources import ARRAY, groups

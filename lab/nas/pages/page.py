@@ -5,9 +5,9 @@ from typing import Any, Final
 
 from celosia.lab.nas.machines.tables import machine_sizes
 from celosia.lab.nas.models.candidates import sizes
+from celosia.lab.nas.models.measured import Measured
 from celosia.lab.nas.pages.point import point_html, point_words
 from celosia.lab.nas.pages.races import Dot, Race
-from celosia.lab.nas.tables import Measured
 from celosia.sim.reporting.page.figures import Figure, layout
 from celosia.sim.reporting.page.html import Link, paragraph, section, table
 from celosia.sim.reporting.page.page import assemble

@@ -8,8 +8,8 @@ from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.lab.nas.machines.tables import machine_sizes
 from celosia.lab.nas.models.candidates import sizes
+from celosia.lab.nas.models.measured import Measured
 from celosia.lab.nas.pages.races import Dot, Race
-from celosia.lab.nas.tables import Measured
 from celosia.sim.profile.whatif import Hardware
 from celosia.sim.reporting.page.html import definition_table, paragraph, preformatted, table
 from celosia.sw.reference.language.shape import LlamaShape

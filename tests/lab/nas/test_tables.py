@@ -6,11 +6,11 @@ from rich.console import Console
 
 from celosia.lab.nas.models.candidates import Amount, Candidate
 from celosia.lab.nas.models.costs import SCENARIOS
+from celosia.lab.nas.models.measured import Measured
 from celosia.lab.nas.models.search import Found, Point
 from celosia.lab.nas.models.searches import EVOLUTION, RANDOM, SEARCHES
 from celosia.lab.nas.models.statistics import Interval
 from celosia.lab.nas.tables import (
-    Measured,
     costs_table,
     gains_table,
     points_table,

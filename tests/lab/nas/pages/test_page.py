@@ -13,12 +13,12 @@ from celosia.lab.nas.machines.machine_space import read_machines
 from celosia.lab.nas.machines.together import compare
 from celosia.lab.nas.models.candidates import Judge
 from celosia.lab.nas.models.costs import SCENARIOS, Cost, Costs
+from celosia.lab.nas.models.measured import Measured
 from celosia.lab.nas.models.search import Found
 from celosia.lab.nas.models.searches import run_searches
 from celosia.lab.nas.models.space import Space
 from celosia.lab.nas.pages.page import nas_page
 from celosia.lab.nas.pages.races import races_of
-from celosia.lab.nas.tables import Measured
 from celosia.lab.prune.costs import Machine
 from celosia.sim.export.silicon.energy.table import load_table
 from celosia.sim.reporting.page.browser import page_source
