@@ -26,6 +26,9 @@ MAX_REQUEST_BYTES: Final = 64
 ACC_BYTES: Final = 4
 """Bytes of one accumulator element (int32)."""
 
+LEAST_PAIRS_DIM: Final = 4
+"""The smallest array that takes lines of int4 weights in pairs: a tile takes two cycles there."""
+
 LEAST_SCALE_BITS: Final = 8
 """The shortest mantissas of scales: those of bfloat16."""
 
@@ -80,6 +83,8 @@ class AcceleratorConfig:
     """Bits of the mantissas of all scales; a longer scale is an error."""
     statistics_rows: int = 256
     """Rows whose maximum or sum the normalization unit keeps."""
+    int4_pairs: bool = False
+    """Let two lines of int4 weights enter the array per cycle: a tile takes ``dim`` / 2 cycles."""
     dataflow: str = "ws"
     """Products that can be computed: weight-stationary (ws), output-stationary (os), or both."""
     convolution: bool = False
@@ -109,6 +114,10 @@ class AcceleratorConfig:
             self._check_power_of_two("loop_entries", 16, 4096)
         for name in ("read_requests", "write_requests"):
             self._check_power_of_two(name, 2, 128)
+        if self.int4_pairs and self.dim < LEAST_PAIRS_DIM:
+            raise ConfigError(
+                f"int4_pairs: dim is {self.dim}, but must be at least {LEAST_PAIRS_DIM}"
+            )
         if self.loop_ws and self.dim < STATISTICS:
             raise ConfigError(f"loop_ws: dim is {self.dim}, but must be at least {STATISTICS}")
         for name in ("load_queue", "execute_queue", "store_queue", "transform_queue"):

@@ -6,6 +6,9 @@ compares the two.
 
 from typing import Final
 
+from celosia.isa.config import AcceleratorConfig
+from celosia.isa.encoding.weights import WeightType
+
 __all__ = [
     "ADDRESS_LATENCY",
     "DRAIN_LATENCY",
@@ -24,6 +27,7 @@ __all__ = [
     "TOKEN_LATENCY",
     "TRANSFORM_WORDS",
     "lane_latency",
+    "tile_cycles",
 ]
 
 LOCAL_READ_LATENCY: Final = 2
@@ -52,6 +56,21 @@ MIN_PRODUCT_CYCLES: Final = 4
 """Cycles from one product to the next: two commands at two cycles each."""
 LOOP_ISSUE_CYCLES: Final = 3
 """Cycles that a command of a REPEAT's body takes, without STRIDEs behind it."""
+
+
+def tile_cycles(
+    config: AcceleratorConfig,
+    weights: WeightType = WeightType.INT8,
+    *,
+    transposed: bool = False,
+) -> int:
+    """Cycles in which a tile of weights enters the array: products follow no faster.
+
+    ``dim``; half as many for int4 weights where the array takes their lines in pairs, but not
+    through the transposer.
+    """
+    pairs = config.int4_pairs and weights is WeightType.INT4 and not transposed
+    return config.dim // 2 if pairs else config.dim
 
 
 SCALER_LATENCY: Final = 10

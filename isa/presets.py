@@ -33,6 +33,7 @@ PRESETS: Final[Mapping[str, AcceleratorConfig]] = {
         "normalization": False,
     }),
     "base": _BASE.with_values(_HALF),
+    "base-int4": _BASE.with_values({**_HALF, "int4_pairs": True}),
     "rebalanced": _BASE.with_values({"scratchpad_kib": 64, "accumulator_kib": 256}),
     "gemmini": _GEMMINI,
     "gemmini4": _GEMMINI.with_values({
@@ -43,7 +44,8 @@ PRESETS: Final[Mapping[str, AcceleratorConfig]] = {
     }),
 }
 """`tiny` for tests, `small` for FPGAs (without the normalization unit), `base` and `rebalanced` for
-the survey's case study; `gemmini` runs programs written for Gemmini's default configuration, and
+the survey's case study; `base-int4` is `base` with a faster way into the array for int4 weights;
+`gemmini` runs programs written for Gemmini's default configuration, and
 `gemmini4` is the same with an array of 4x4."""
 
 

@@ -98,6 +98,8 @@ class ArrayPath(Component):
         with m.If(weight.from_transposer | row.from_transposer):
             m.d.comb += column.eq(transposer.o)
         self._enter(m, mesh.weights, weight, weights, column)
+        if self.config.int4_pairs:
+            self._enter_second(m, mesh, weight)
         self._enter(m, mesh.a, row, self.operands, column)
         m.d.comb += mesh.a_unsigned.eq(row.is_unsigned)
         return m
@@ -112,6 +114,14 @@ class ArrayPath(Component):
                 half = Mux(control.high, packed[INT4_BITS:], packed[:INT4_BITS])
                 m.d.comb += line[col].eq(half.as_signed())
         return line
+
+    def _enter_second(self, m: Module, mesh: Mesh, control: data.View) -> None:
+        """The second line of the row that was read, beside the first one."""
+        m.d.comb += mesh.pair.eq(control.pair)
+        with m.If(control.second):
+            for col in range(self.config.dim):
+                line = Mux(control.mask[col], self.weights[col][INT4_BITS:], 0)
+                m.d.comb += mesh.second[col].eq(line)
 
     def _enter(
         self, m: Module, target: data.View, control: data.View, read: data.View, column: data.View

@@ -12,6 +12,10 @@ class WeightControl(data.StructLayout):
     """What happens to the row that the weights port is asked for in this cycle."""
 
     def __init__(self, config: AcceleratorConfig):
+        pairs = {
+            "pair": 1,  # Both lines of the row enter.
+            "second": 1,  # The second one of them is not zero.
+        }
         super().__init__({
             "start": 1,  # Row 0 of a wave of weights.
             "mask": unsigned(config.dim),  # Elements of the weights row that are not zero.
@@ -21,6 +25,7 @@ class WeightControl(data.StructLayout):
             "shift": 1,  # The transposer shifts, to emit, to fill, or both.
             "turn": 1,  # The transposer changes direction, from this cycle on.
             "fill_mask": unsigned(config.dim),  # Elements of the row shifted in that are not zero.
+            **(pairs if config.int4_pairs else {}),
         })
 
 

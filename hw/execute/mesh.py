@@ -1,15 +1,16 @@
 """The systolic array."""
 
+from collections.abc import Iterator
 from typing import Annotated
 
-from amaranth import Cat, Const, Module, Mux, Signal, Value, signed, unsigned
+from amaranth import Const, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import data
 from amaranth.lib.wiring import In, Out
 
+from celosia.hw.execute.shadow import ELEMENT_BITS, PAIR_BITS, paired_rows, plain_rows
 from celosia.hw.execute.skew import staggered
 from celosia.hw.lib.component import Component
 from celosia.hw.lib.delay import delay, tapped_delay
-from celosia.hw.lib.fields import chunk_registers
 from celosia.isa.config import AcceleratorConfig
 
 __all__ = ["ACTIVATION", "WEIGHT", "Mesh", "mesh_latency"]
@@ -17,9 +18,7 @@ __all__ = ["ACTIVATION", "WEIGHT", "Mesh", "mesh_latency"]
 ACTIVATION = signed(9)
 """An element of A: int8 or uint8."""
 
-WEIGHT = signed(8)
-
-ELEMENT_BITS = 8
+WEIGHT = signed(ELEMENT_BITS)
 
 
 def mesh_latency(config: AcceleratorConfig) -> int:
@@ -45,6 +44,11 @@ class Mesh(Component):
 
     So, with 16 rows of A per tile at dim = 16, weights move in without a lost cycle.
 
+    With ``int4_pairs`` a tile may come in pairs of lines: row r on ``weights`` and row dim/2 + r on
+    ``second``, r cycles after ``weights_start``, and ``pair`` is set with each of them.  Then dim/2
+    - 1 cycles after ``swap`` are enough for its ``weights_start``, so that a tile takes dim/2
+    cycles: `paired_rows` says how.
+
     Parameters
     ----------
     config : :class:`AcceleratorConfig`
@@ -60,6 +64,10 @@ class Mesh(Component):
         A row of weights.
     weights_start : ``In(1)``
         ``weights`` is row 0 of a tile.
+    second : ``In(ArrayLayout(unsigned(4), dim))``
+        With ``int4_pairs``: the row of int4 weights dim/2 behind that on ``weights``.
+    pair : ``In(1)``
+        With ``int4_pairs``: both rows enter.
     swap : ``In(1)``
         The row of A in the next cycle is the first one for the weights that were moved in.
     sums : ``Out(signed(partial_sum_bits)).array(dim)``
@@ -70,21 +78,26 @@ class Mesh(Component):
     a_unsigned: Annotated[Signal, In(1)]
     weights: data.View
     weights_start: Annotated[Signal, In(1)]
+    second: data.View
+    pair: Signal
     swap: Annotated[Signal, In(1)]
     sums: list[Signal]
 
     def __init__(self, config: AcceleratorConfig):
         self.config = config
+        second = data.ArrayLayout(unsigned(PAIR_BITS), config.dim)
+        pairs = {"second": In(second), "pair": In(1)}
         super().__init__({
             "a": In(data.ArrayLayout(unsigned(ELEMENT_BITS), config.dim)),
             "weights": In(data.ArrayLayout(WEIGHT, config.dim)),
+            **(pairs if config.int4_pairs else {}),
             "sums": Out(signed(config.partial_sum_bits)).array(config.dim),
         })
 
     def elaborate(self, platform) -> Module:
         m = Module()
         dim = self.config.dim
-        row_enable = tapped_delay(m, self.weights_start, dim, name="weights_row")
+        shadows = self._shadows(m)
         swap = tapped_delay(m, self.swap, 2 * dim - 1, name="swap")
         row_unsigned = tapped_delay(m, self.a_unsigned, dim, name="unsigned")
 
@@ -94,8 +107,7 @@ class Mesh(Component):
         skewed = [self.a[0], *staggered(m, [self.a[row] for row in range(1, dim)], name="skew")]
         # Data reach the cell (row, col) row + col cycles after the cell (0, 0), and so does `swap`.
         # A sign is wanted a cycle before its element enters; in row 0, which has no register, then.
-        for row, element in enumerate(skewed):
-            shadow = self._shadow(m, row, row_enable[row])
+        for row, (element, shadow) in enumerate(zip(skewed, shadows, strict=True)):
             widened = Mux(row_unsigned[max(row - 1, 0)], element, element.as_signed())
             activation = delay(m, widened, row != 0, name=f"enters_{row}")
             for col in range(dim):
@@ -107,13 +119,12 @@ class Mesh(Component):
             m.d.comb += out.eq(column)
         return m
 
-    def _shadow(self, m: Module, row: int, enable: Value) -> list[Value]:
-        """The shadow weights of a row."""
-        weights = self.weights.as_value()
-        kept = Cat(chunk_registers(weights, f"shadow_{row}"))
-        with m.If(enable):
-            m.d.sync += kept.eq(weights)
-        return [kept.word_select(col, ELEMENT_BITS) for col in range(self.config.dim)]
+    def _shadows(self, m: Module) -> Iterator[list[Value]]:
+        """The shadow weights of all rows."""
+        weights, start, dim = self.weights.as_value(), self.weights_start, self.config.dim
+        if not self.config.int4_pairs:
+            return plain_rows(m, weights, start, dim)
+        return paired_rows(m, weights, self.second.as_value(), start, self.pair, dim)
 
     def _cell(
         self, m: Module, name: str, activation: Value, above: Value, shadow: Value, swap: Value

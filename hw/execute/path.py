@@ -36,7 +36,8 @@ class ArrayState(enum.Enum, shape=3):
 class ExecutePath(Component):
     """Multiplies: weights one wave ahead, rows of A behind them, results into their memory.
 
-    A product with n rows takes max(dim, n, 4) cycles, and none is lost between products whose
+    A product with n rows takes max(dim, n, 4) cycles, or max(dim/2, n, 4) if its weights come in
+    pairs of lines, and none is lost between products whose
     operands are there: see `WeightLoader` and `RowStreamer` for what waits.  From a product's
     acceptance to its first row it takes 5 cycles (dim + 6 with a transposed operand); from a row's
     request to its result in memory, 2*dim + 2 cycles, and one more where products may be

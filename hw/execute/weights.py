@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from amaranth import Module, Mux, Signal, unsigned
+from amaranth import Module, Mux, Signal, Value, ValueLike, unsigned
 from amaranth.lib import data, stream
 from amaranth.lib.wiring import In, Out
 
@@ -30,11 +30,14 @@ class WeightLoader(Component):
     An output-stationary product may have two transposed operands: its weights fill the transposer
     first, and A does while they leave it.
 
-    A row of int4 weights is read twice in a slot: its second line comes dim/2 cycles later.
+    A row of int4 weights is read twice in a slot: its second line comes dim/2 cycles later.  With
+    ``int4_pairs`` both come at once, and the slot has dim/2 cycles, unless the transposer is on
+    their way.
 
-    A product takes max(dim, rows of A, 4) cycles if operands do not wait.  Without `load_weights`
-    it passes through.  No slot starts while a product that writes the scratchpad is on its way: its
-    results and the rows of the slot could meet in a bank, and neither waits.
+    A product takes max(dim, rows of A, 4) cycles if operands do not wait; one with pairs of lines
+    max(dim/2, rows of A, 4).  Without `load_weights` it passes through.  No slot starts while a
+    product that writes the scratchpad is on its way: its results and the rows of the slot could
+    meet in a bank, and neither waits.
 
     Parameters
     ----------
@@ -96,14 +99,14 @@ class WeightLoader(Component):
     def elaborate(self, platform) -> Module:
         m = Module()
         s = _State(self.config)
-        shadow_free = self._shadow(m, s.active & s.emits & s.first)
+        boundary = Signal()  # A slot may begin: none is active, or the last cycle of one.
+        shadow_free, last_step = self._pace(m, s, boundary)
         transposed = s.wave.w_transpose & ~s.wave.w_zero
         leaves = Signal()  # A tile begins to leave the transposer.
         begins = s.begin_fill | s.again  # A tile begins to fill it.
-        boundary = Signal()  # A slot may begin: none is active, or the last cycle of one.
         m.d.comb += [
             s.first.eq(s.step == 0),
-            s.last.eq(s.step == self.config.dim - 1),
+            s.last.eq(s.step == last_step),
             boundary.eq(~s.active | s.last),
             s.wave_due.eq(s.wave_valid & s.wave.load_weights & ~s.wave_started),
             s.emit.eq(boundary & s.wave_due & shadow_free & ~self.hold),
@@ -170,22 +173,36 @@ class WeightLoader(Component):
         with m.Elif(s.active & s.emits & s.first):
             m.d.sync += s.wave_started.eq(1)
 
-    def _shadow(self, m: Module, taken) -> Signal:
-        """Whether the shadow registers may be written from two cycles on."""
-        dim = self.config.dim
+    def _pace(self, m: Module, s: "_State", boundary: Value) -> tuple[Value, ValueLike]:
+        """Whether the wave that is due may begin in the next cycle; the last step of the slot."""
+        dim, taken = self.config.dim, s.active & s.emits & s.first
+        free = self._shadow(m, taken, dim)
+        if not self.config.int4_pairs:
+            return free, dim - 1
+        half, wave, pairs = dim // 2, s.wave, Signal()
+        m.d.comb += pairs.eq(wave.w_int4 & ~wave.w_transpose & ~wave.w_zero)
+        with m.If(boundary):
+            m.d.sync += s.pairs.eq(s.emit & pairs)
+        soon = self._shadow(m, taken, half)
+        return Mux(pairs, soon, free), Mux(s.pairs, half - 1, dim - 1)
+
+    def _shadow(self, m: Module, taken, columns: int) -> Signal:
+        """Whether shadow registers of so many columns may be written from two cycles on."""
         free = Signal(init=1)
-        left = Signal(range(max(dim - 3, 2)))  # Cycles until the swap has passed the last column.
+        left = Signal(range(max(columns - 3, 2)))  # Cycles until the swap has passed the last one.
         with m.If(left == 1):
             m.d.sync += free.eq(1)
         with m.If(left != 0):
             m.d.sync += left.eq(left - 1)
         with m.If(self.swapped):
-            if dim <= 4:
+            if columns <= 4:
                 m.d.sync += free.eq(1)
             else:
-                m.d.sync += left.eq(dim - 4)
+                m.d.sync += left.eq(columns - 4)
         with m.If(taken):
             m.d.sync += free.eq(0)
+            if self.config.int4_pairs:  # The swap before may still be on its way.
+                m.d.sync += left.eq(0)
         return free
 
     def _read(self, m: Module, s: "_State") -> None:
@@ -243,6 +260,11 @@ class WeightLoader(Component):
             self.control.turn.eq(s.active & s.emits & transposed & s.first),
             self.control.fill_mask.eq(Mux(live & s.fills, fill_mask, 0)),
         ]
+        if self.config.int4_pairs:
+            m.d.comb += [
+                self.control.pair.eq(s.active & s.pairs),
+                self.control.second.eq(s.pairs & ((s.step | half) < w_rows)),
+            ]
 
 
 class _State:
@@ -255,6 +277,7 @@ class _State:
         self.wave_started = Signal()  # Row 0 of the product's weights has been read.
         self.active, self.emits, self.fills = Signal(), Signal(), Signal()  # A slot; what moves.
         self.step = Signal(range(config.dim))
+        self.pairs = Signal()  # The rows of the slot have pairs of lines.
         self.full = Signal()  # A tile in the transposer, or on its way, has not begun to leave.
         # What happens in this cycle.
         self.first, self.last = Signal(), Signal()

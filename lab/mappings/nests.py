@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
-from celosia.isa.latencies import DRAIN_LATENCY, MIN_PRODUCT_CYCLES
+from celosia.isa.latencies import DRAIN_LATENCY
 from celosia.isa.memory import MemoryTiming
 from celosia.sim.support.cache import cached, digest
 from celosia.sim.verilator.toolchain import find_compiler, run_tools
 from celosia.sw.ir.graph import Graph, MatMul, View
-from celosia.sw.planning.cost import START_CYCLES
+from celosia.sw.planning.cost import START_CYCLES, product_cycles
 from celosia.sw.planning.forms.plan import Plan, only_stage
 from celosia.sw.planning.queues import loads_ahead
 from celosia.sw.planning.traffic import Bursts
@@ -125,7 +125,7 @@ class Nests:
             "dim": config.dim,
             "depth": op.a.cols,
             "columns": op.out.cols,
-            "least_work": max(config.dim, MIN_PRODUCT_CYCLES),
+            "least_work": product_cycles(op, self.graph, config),
             "transposed": op.b_transposed,
             "bank_rows": config.scratchpad_bank_rows,
             "banks": config.scratchpad_banks,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.latencies import DRAIN_LATENCY, MIN_PRODUCT_CYCLES
+from celosia.isa.latencies import DRAIN_LATENCY, MIN_PRODUCT_CYCLES, tile_cycles
 from celosia.isa.memory import MemoryTiming
 from celosia.sw.ir.graph import Graph, MatMul
 from celosia.sw.planning.forms.stages import LinearStage
@@ -41,9 +41,11 @@ class Prediction:
     read_bytes: int
 
 
-def product_cycles(rows: int, config: AcceleratorConfig) -> int:
-    """Cycles of the array for `rows` rows through one tile of weights."""
-    return max(rows, config.dim, MIN_PRODUCT_CYCLES)
+def product_cycles(op: MatMul, graph: Graph, config: AcceleratorConfig) -> int:
+    """Cycles of the array for a few rows of `op` through one tile of weights."""
+    weights = graph.tensors[op.b.tensor].packing
+    tile = tile_cycles(config, weights, transposed=op.b_transposed)
+    return max(tile, MIN_PRODUCT_CYCLES)
 
 
 def predict_stage(
@@ -74,6 +76,7 @@ class _Model:
         self.op, self.config, self.stage = traffic.op, traffic.config, traffic.stage
         self.timing = traffic.timing
         self.k_tiles = -(-self.op.a.cols // self.config.dim)
+        self.least_work = product_cycles(self.op, traffic.graph, self.config)
         widest = max(self.stage.tiles)
         self.bias_fits = widest * len(self.stage.tiles) <= self.config.parameter_rows
         """The biases of all columns stay in the parameter memory."""
@@ -135,7 +138,7 @@ class _Model:
 
     def _work(self, m: int, columns: int) -> int:
         tiles = -(-columns // self.config.dim)
-        return product_cycles(m, self.config) * tiles * self.k_tiles
+        return max(m, self.least_work) * tiles * self.k_tiles
 
     def _load_a(self, m: int, new: bool) -> Move:
         return self.traffic.a(m) if new or not self.stage.a.keep else Move()
@@ -156,7 +159,7 @@ class _Model:
         first += traffic.first_a_cycles(stage.a.first) + traffic.first_b_cycles()
         rest = stage.a.tiles - stage.a.first
         if rest:
-            work = product_cycles(stage.rows[0], self.config) * stage.tiles[0]
+            work = max(stage.rows[0], self.least_work) * stage.tiles[0]
             pieces = -(-stage.tiles[0] // stage.w.columns)
             next_b = traffic.first_b_cycles() * pieces
             first += max(0.0, traffic.first_a_cycles(rest) + next_b - work)

@@ -16,6 +16,7 @@ from celosia.isa.latencies import (
     SQUARED_FACTS_LATENCY,
     TOKEN_LATENCY,
     lane_latency,
+    tile_cycles,
 )
 from celosia.isa.memory import MemoryTiming
 from celosia.sw.ir.program import (
@@ -51,7 +52,8 @@ class Expected:
         """Cycles for which `op` keeps its unit or channel busy."""
         match op:
             case Products():
-                return max(op.rows, self._dim) * op.count
+                tile = tile_cycles(self._config, op.w_type, transposed=op.w_transposed)
+                return max(op.rows, tile) * op.count
             case Transform():
                 return transform_work(op, self._config).cycles
             case Load() | LoadParameters():

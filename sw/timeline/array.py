@@ -1,9 +1,11 @@
 """When rows enter the array, and which banks they and their weights keep busy."""
 
+from math import inf
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
-from celosia.isa.latencies import MIN_PRODUCT_CYCLES
+from celosia.isa.encoding import WeightType
+from celosia.isa.latencies import MIN_PRODUCT_CYCLES, tile_cycles
 from celosia.sw.timeline.banks import Banks
 
 __all__ = ["RESULT_CYCLES", "ArrayUnit"]
@@ -28,7 +30,7 @@ class ArrayUnit:
         """When the rows so far have entered the array."""
         self._row = -1
         """The first row of the last product."""
-        self._begin = self._end = 0.0
+        self._begin, self._end = -inf, 0.0
         """From when and until when its rows are read, if no weights are in their way."""
         self._wave = 0.0
         """When the weights so far have been read."""
@@ -41,36 +43,40 @@ class ArrayUnit:
         *,
         transposed: bool,
         adds: bool,
+        weights: WeightType = WeightType.INT8,
     ) -> float:
         """A product of `operands`, first rows of A, W and C, could leave its queue at `begin`.
 
         Returns when its first row enters the array.
         """
         (a, w, c), dim = operands, self._config.dim
+        tile = tile_cycles(self._config, weights, transposed=transposed)
         lead = TRANSPOSED_ROW_CYCLES - ROW_CYCLES if transposed else 0
         # The array takes weights when it has turned to those before, the transposer a bit sooner.
         wave = max(begin + WAVE_CYCLES + lead, self._wave, self._begin - lead)
         begin += dim + TRANSPOSED_ROW_CYCLES if transposed else ROW_CYCLES
-        begin = max(begin, self.over, self._behind(a, w, wave, transposed=transposed))
-        self._begin, self._end, self._wave = begin, begin + rows, wave + dim
-        self.over = begin + max(rows, dim, MIN_PRODUCT_CYCLES)
+        # A tile behind a faster one waits until the shadow registers of whole rows are free.
+        begin = max(begin, self.over, self._begin + tile)
+        begin = max(begin, self._behind(a, w, (wave, wave + tile), transposed=transposed))
+        self._begin, self._end, self._wave = begin, begin + rows, wave + tile
+        self.over = begin + max(rows, tile, MIN_PRODUCT_CYCLES)
         self._banks.stream(a, begin, self._end)
-        self._banks.stream(w, wave, wave + dim)
+        self._banks.stream(w, wave, self._wave)
         if adds:
             self._sums.stream(c, begin + 2 * dim, self._end + 2 * dim)
         return begin
 
-    def _behind(self, a: int, w: int, wave: float, *, transposed: bool) -> float:
-        """When rows from `a` on may enter because of weights from `w` on, read from `wave` on.
+    def _behind(self, a: int, w: int, wave: tuple[float, float], *, transposed: bool) -> float:
+        """When rows from `a` on may enter because of weights from `w` on, read in `wave`.
 
         Weights come first at their bank: rows that are read there wait, those of the product before
         as well as, if the transposer is not between them, its own.
         """
-        size, before, dim = self._banks.rows, self._row, self._config.dim
+        size, before, (start, read) = self._banks.rows, self._row, wave
         bank, over, self._row, begin = w // size, self._end, a, 0.0
-        if bank == before // size and wave < over:
-            begin = over + dim
+        if bank == before // size and start < over:
+            begin = over + read - start
             self._banks.stream(before, over, begin)
         if bank == a // size and not transposed:
-            begin = max(begin, wave + dim)
+            begin = max(begin, read)
         return begin

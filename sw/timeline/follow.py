@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
-from celosia.isa.latencies import TOKEN_LATENCY
+from celosia.isa.encoding import WeightType
+from celosia.isa.latencies import TOKEN_LATENCY, TRANSFORM_WORDS
 from celosia.isa.memory import MemoryTiming
 from celosia.sw.timeline.array import RESULT_CYCLES, ArrayUnit
 from celosia.sw.timeline.banks import Banks
@@ -148,6 +149,7 @@ class Timeline:
         *,
         transposed: bool,
         accumulate: bool,
+        weights: WeightType = WeightType.INT8,
         commands: int = 2,
     ) -> float:
         """Rows of A through a tile of weights; returns when the first one enters the array."""
@@ -158,8 +160,8 @@ class Timeline:
         if self.accumulator.read[c] < 0:
             self._follow_reader(self.accumulator.read[c])
         begin = max(head, written[a], written[w], self.accumulator.read[c])
-        begin = self._array.take(begin, (a, w, c), rows, transposed=transposed, adds=accumulate)
-        self._follow_again()
+        operands, kind = (a, w, c), {"transposed": transposed, "weights": weights}
+        begin = self._array.take(begin, operands, rows, adds=accumulate, **kind)
         over = begin + rows
         read[a] = read[w] = over
         end = over + 2 * self.config.dim + RESULT_CYCLES

@@ -82,6 +82,7 @@ class ProgramFollower:
                         op.rows,
                         transposed=op.w_transposed,
                         accumulate=adds,
+                        weights=op.w_type,
                         commands=_PAIR + more,
                     )
                     more = 0

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.latencies import tile_cycles
 from celosia.isa.memory import MemoryTiming
 from celosia.sw.ir.causal import Seen, seen_products
 from celosia.sw.ir.graph import Graph, MatMul, View
@@ -64,8 +65,11 @@ def graph_limit(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -
         if isinstance(op, MatMul) and op.name in seen:
             compute += _seen_cycles(seen[op.name], dim)
         elif isinstance(op, MatMul):
+            packing = graph.tensors[op.b.tensor].packing
+            tile = tile_cycles(config, packing, transposed=op.b_transposed)
             full, rest = divmod(op.a.cols, dim)
-            rows = full * max(op.out.rows, dim) + bool(rest) * max(op.out.rows, rest)
+            rows = full * max(op.out.rows, tile)
+            rows += bool(rest) * max(op.out.rows, min(rest, tile))
             compute += ceil(op.out.cols, dim) * rows
     caches = {name for name in graph.inputs if graph.tensors[name].cache}
     given = {*graph.constants, *graph.inputs} - caches

@@ -102,6 +102,7 @@ def test_what_a_dataflow_builds(dataflow, weights, sums):
         ({"scale_bits": 25}, "^scale_bits: 25 is not in 8..24$"),
         ({"scale_bits": 23, "bert": True}, "^scale_bits: 23 is less than 24, but bert makes"),
         ({"dim": 2, "loop_ws": True}, "loop_ws: dim is 2, but must be at least 4"),
+        ({"dim": 2, "int4_pairs": True}, "^int4_pairs: dim is 2, but must be at least 4$"),
         ({"dim": 64, "accumulator_kib": 32}, "accumulator_kib, accumulator_banks: a bank has 64"),
         ({"dim": 2, "scratchpad_kib": 16384, "scratchpad_banks": 2}, "more than the 1048576"),
         ({"dim": 2, "scratchpad_kib": 8192, "scratchpad_banks": 2}, "more than the 1048576"),

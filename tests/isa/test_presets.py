@@ -34,6 +34,11 @@ def test_base_is_the_default():
     )
 
 
+def test_only_one_preset_takes_int4_weights_in_pairs_and_it_is_base_otherwise():
+    assert [name for name, config in PRESETS.items() if config.int4_pairs] == ["base-int4"]
+    assert PRESETS["base-int4"].with_values({"int4_pairs": False}) == PRESETS["base"]
+
+
 @pytest.mark.parametrize(
     ("name", "dim", "scratchpad", "accumulator"), [("gemmini", 16, 256, 64), ("gemmini4", 4, 16, 8)]
 )

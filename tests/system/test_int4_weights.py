@@ -24,10 +24,13 @@ from celosia.isa.encoding import (
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.sim.devices.devices import open_device
+from tests.support.cramped import CRAMPED
 
 SIZE = 1 << 16
 A, W, C = (MEMORY_BASE + (place << 13) for place in range(3))
 SIMULATORS = ("functional", "verilator")
+CONFIGS = {"tiny": PRESETS["tiny"], "base": PRESETS["base"], "cramped": CRAMPED}
+"""The last one takes lines in pairs."""
 
 
 def packed(lines: np.ndarray) -> np.ndarray:
@@ -61,7 +64,7 @@ def stored(dim: int, out: int) -> list[Command]:
 def run(simulator: str, preset: str, program: list[Command], a, w, shape) -> tuple[np.ndarray, int]:
     """The int32 that `program` leaves, and the cycles that it takes."""
     timing = MemoryTiming(latency=20)
-    with closing(open_device(simulator, PRESETS[preset], timing, SIZE)) as device:
+    with closing(open_device(simulator, CONFIGS[preset], timing, SIZE)) as device:
         device.write(A, a.astype(np.int8).tobytes())
         device.write(W, w.tobytes())
         done = device.run(program)
@@ -70,11 +73,11 @@ def run(simulator: str, preset: str, program: list[Command], a, w, shape) -> tup
 
 
 @pytest.mark.parametrize("simulator", SIMULATORS)
-@pytest.mark.parametrize("preset", ["tiny", "base"])
+@pytest.mark.parametrize("preset", CONFIGS)
 @pytest.mark.parametrize("turned", ["", "a_transpose", "b_transpose"])
 @pytest.mark.parametrize("edge", [False, True])
 def test_a_product_is_that_of_numpy(simulator, preset, turned, edge):
-    config, random = PRESETS[preset], np.random.default_rng(3)
+    config, random = CONFIGS[preset], np.random.default_rng(3)
     dim, bank = config.dim, config.scratchpad_bank_rows
     depth, cols = (dim - 1, dim // 2 + 1) if edge else (dim, dim)
     a = random.integers(-128, 128, (dim, dim))
@@ -97,10 +100,13 @@ def test_a_product_is_that_of_numpy(simulator, preset, turned, edge):
 
 
 @pytest.mark.parametrize("simulator", SIMULATORS)
-@pytest.mark.parametrize("preset", ["tiny", "base"])
+@pytest.mark.parametrize("preset", CONFIGS)
 def test_a_loop_takes_tiles_of_half_the_rows_in_the_same_cycles(simulator, preset):
-    """Two tiles along K and two of columns; as many products of int8 take as long."""
-    config, random = PRESETS[preset], np.random.default_rng(4)
+    """Two tiles along K and two of columns; as many products of int8 take as long.
+
+    With as many rows as an int8 tile takes cycles, pairs of lines gain nothing.
+    """
+    config, random = CONFIGS[preset], np.random.default_rng(4)
     dim, bank = config.dim, config.scratchpad_bank_rows
     a = random.integers(-128, 128, (2, dim, dim))
     lines = random.integers(-8, 8, (4, dim, dim))

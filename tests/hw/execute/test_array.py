@@ -60,6 +60,35 @@ def test_a_row_of_weights_may_have_two_lines(high):
     simulate(dut, testbench)
 
 
+@pytest.mark.parametrize("mask", [0b1111, 0b0111])
+@pytest.mark.parametrize("lines", [2, 3, 4])
+def test_both_lines_of_a_row_may_enter_at_once(mask, lines):
+    """A tile of four lines enters in two cycles; what is masked, and lines that are none, are 0."""
+    config = AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1, int4_pairs=True)
+    dut, a, row_asked = ArrayPath(config), [1, 10, 100, -128], 2
+    weights = [[-8, 7, 1, -1], [2, -3, 4, -5], [5, -6, -7, 3], [-1, 6, -8, 7]]
+    rows = [
+        [low % 16 + 16 * (high % 16) for low, high in zip(weights[n], weights[n + 2], strict=True)]
+        for n in range(2)
+    ]
+    wanted = [
+        sum(a[k] * weights[k][col] for k in range(lines)) * (mask >> col & 1) for col in range(4)
+    ]
+
+    async def testbench(ctx):
+        for cycle in range(row_asked + dut.latency + 1):
+            control = {"mask": mask, "int4": 1, "pair": 1, "second": cycle + 2 < lines}
+            ctx.set(dut.weight_control, control | {"start": cycle == 0} if cycle < 2 else {})
+            ctx.set(dut.row_control, {"valid": 1, "swap": cycle == row_asked, "mask": 0b1111})
+            arrives = cycle - LOCAL_READ_LATENCY
+            ctx.set(dut.weights, rows[arrives] if arrives in (0, 1) else [0x77] * 4)
+            ctx.set(dut.operands, bytes_of(a))
+            await ctx.tick()
+        assert [ctx.get(x) for x in dut.sums] == wanted
+
+    simulate(dut, testbench)
+
+
 def test_a_row_of_d_is_masked():
     dut = ArrayPath(CONFIG)
 

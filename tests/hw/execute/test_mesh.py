@@ -61,3 +61,45 @@ def test_tiles_back_to_back(config, rows):
             await ctx.tick()
 
     simulate(dut, testbench)
+
+
+@pytest.mark.parametrize("dim", [4, 8])
+@pytest.mark.parametrize("rows", [1, 4, 7])
+@pytest.mark.parametrize("kinds", ["ppppp", "plppl"])
+def test_tiles_in_pairs_of_lines_among_others(dim, rows, kinds):
+    """Each swap comes as early as the rules allow.
+
+    That is dim/2 cycles behind the one before, for a pair's tile (p) behind another, or dim.
+    """
+    config = AcceleratorConfig(dim=dim, scratchpad_kib=2, accumulator_kib=2, int4_pairs=True)
+    rng, half = np.random.default_rng([dim, rows]), dim // 2
+    limits = np.array([8 if kind == "p" else 128 for kind in kinds])[:, None, None]
+    weights = rng.integers(-limits, limits, (len(kinds), dim, dim))
+    a = rng.integers(-128, 128, (len(kinds), rows, dim))
+    wanted, lines, enters, start = a @ weights, {}, {}, 0
+    for tile, kind in enumerate(kinds):
+        tall = half if kind == "p" else dim
+        lines |= {start + row: (tile, row) for row in range(tall)}
+        enters |= {start + 2 + row: (tile, row) for row in range(rows)}
+        start += max(rows, half if kinds[tile : tile + 2] == "pp" else dim)
+    dut = Mesh(config)
+
+    async def testbench(ctx):
+        for cycle in range(start + 2 + mesh_latency(config) + 1):
+            tile, row = lines.get(cycle, (0, -1))
+            pair = row >= 0 and kinds[tile] == "p"
+            ctx.set(dut.weights_start, row == 0)
+            ctx.set(dut.pair, pair)
+            ctx.set(dut.swap, lines.get(cycle - 1, (0, -1))[1] == 0)
+            first = weights[tile, row].tolist() if row >= 0 else [-1] * dim
+            set_row(ctx, [dut.weights[i] for i in range(dim)], first)
+            second = weights[tile, row + half] & 0xF if pair else [3] * dim
+            set_row(ctx, [dut.second[i] for i in range(dim)], [int(each) for each in second])
+            tile, row = enters.get(cycle, (0, -1))
+            line = (a[tile, row] & 0xFF).tolist() if row >= 0 else [0x80] * dim
+            set_row(ctx, [dut.a[i] for i in range(dim)], line)
+            if leaves := enters.get(cycle - mesh_latency(config)):
+                assert [ctx.get(x) for x in dut.sums] == wanted[leaves].tolist()
+            await ctx.tick()
+
+    simulate(dut, testbench)

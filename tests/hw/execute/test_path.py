@@ -14,6 +14,7 @@ from celosia.hw.memory.scratchpad import Scratchpad
 from celosia.isa.address import LocalAddress
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.execution.machine import Machine
+from celosia.isa.latencies import MIN_PRODUCT_CYCLES
 from celosia.isa.operations.operations import Operand, Product, Resident
 from celosia.isa.registers.errors import Cause
 from celosia.sim.devices.flat_memory import FlatMemory
@@ -26,7 +27,8 @@ TINY = AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1, bus_bits=32
 SMALLEST = AcceleratorConfig(dim=2, scratchpad_kib=1, accumulator_kib=1, bus_bits=32)
 ODD = AcceleratorConfig(dim=8, scratchpad_kib=2, accumulator_kib=4, accumulator_banks=1)
 BOTH = [config.with_values({"dataflow": "both"}) for config in (TINY, SMALLEST, ODD)]
-CONFIGS = [TINY, SMALLEST, ODD, *BOTH]
+PAIRS = [config.with_values({"int4_pairs": True}) for config in (TINY, ODD, BOTH[2])]
+CONFIGS = [TINY, SMALLEST, ODD, *BOTH, *PAIRS]
 SEED = 5
 
 
@@ -128,7 +130,9 @@ def random_products(config: AcceleratorConfig, count: int, seed: int) -> list[Pr
     return products
 
 
-@pytest.mark.parametrize("config", CONFIGS, ids=lambda c: f"dim{c.dim}-{c.dataflow}")
+@pytest.mark.parametrize(
+    "config", CONFIGS, ids=lambda c: f"dim{c.dim}-{c.dataflow}{'-pairs' * c.int4_pairs}"
+)
 @pytest.mark.parametrize(
     "seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (2, 3))]
 )
@@ -205,6 +209,24 @@ def test_a_product_takes_as_many_cycles_as_it_has_rows_or_the_array_has(rows, tr
         relu=False,
     )
     assert cycles_per_product(config, product, 6) == max(rows, 8)
+
+
+@pytest.mark.parametrize("rows", [1, 3, 4, 5, 8, 11])
+@pytest.mark.parametrize("dim", [4, 8])
+def test_a_product_of_pairs_of_lines_takes_half_as_many(rows, dim):
+    config = AcceleratorConfig(dim=dim, scratchpad_kib=8, accumulator_kib=4, int4_pairs=True)
+    product = Product(
+        load_weights=True,
+        a=Operand(local=LocalAddress(row=0), rows=rows, cols=dim),
+        w=Operand(
+            local=LocalAddress(row=config.scratchpad_bank_rows), rows=dim, cols=dim, fold=dim // 2
+        ),
+        d=None,
+        c=Operand(local=LocalAddress(row=0, accumulator=True), rows=rows, cols=dim),
+        a_unsigned=False,
+        relu=False,
+    )
+    assert cycles_per_product(config, product, 6) == max(rows, dim // 2, MIN_PRODUCT_CYCLES)
 
 
 def test_an_output_stationary_product_takes_as_many_cycles_as_the_array_has_rows():

@@ -8,6 +8,7 @@ from tests.support.registers import reset_registers
 from tests.support.streams import send, simulate
 
 CONFIG = AcceleratorConfig(dim=4, scratchpad_kib=1, accumulator_kib=1)
+PAIRS = CONFIG.with_values({"int4_pairs": True})
 TILE = {"load_weights": 1, "w_row": 8, "w_rows": 4, "w_cols": 4, "c_rows": 4}
 
 
@@ -91,6 +92,10 @@ class Slots:
         """Whether the transposer shifts, by cycles."""
         self.lines: list[int] = []
         """The line of its row that each read wants; -1: all of the row is one."""
+        self.pairs: list[int] = []
+        """Whether both lines of the row enter, by cycles."""
+        self.seconds: list[int] = []
+        """Whether the second one has weights, by cycles."""
         dut = WeightLoader(config)
 
         async def producer(ctx):
@@ -108,6 +113,9 @@ class Slots:
                 self.masks.append(control.mask)
                 self.fills.append(control.fill_mask)
                 self.shifts.append(control.shift)
+                if config.int4_pairs:
+                    self.pairs.append(control.pair)
+                    self.seconds.append(control.second)
                 await ctx.tick()
 
         simulate(dut, producer, watch)
@@ -156,6 +164,34 @@ def test_a_row_of_int4_is_read_twice_and_no_slot_takes_longer(size, transposed):
     assert [cycle for cycle, _ in packed.reads] == [cycle for cycle, _ in plain.reads]
     for name in ("start", "masks", "fills", "shifts"):
         assert getattr(packed, name) == getattr(plain, name)
+
+
+@every_size
+def test_a_row_with_a_pair_of_lines_is_read_once(size):
+    """In a slot of dim/2 cycles; whether its second line exists is told, and its columns alike."""
+    rows, cols = size
+    tile = TILE | {"w_rows": rows, "w_cols": cols, "w_int4": 1}
+    slots, half = Slots(tile, PAIRS), CONFIG.dim // 2
+    wave = slice(slots.start, slots.start + CONFIG.dim)
+    assert slots.reads == [(slots.start + n, 8 + n) for n in range(min(rows, half))]
+    assert set(slots.lines) == {0}
+    mask = (1 << cols) - 1
+    assert slots.masks[wave][:half] == [mask if n < rows else 0 for n in range(half)]
+    assert slots.pairs == [int(0 <= n - slots.start < half) for n in range(24)]
+    there = [int(n + half < rows) for n in range(half)]
+    assert slots.seconds[slots.start : slots.start + half] == there
+    assert sum(slots.seconds) == sum(there)
+
+
+@every_size
+@pytest.mark.parametrize("how", [{}, {"w_transpose": 1, "w_int4": 1}, {"w_zero": 1, "w_int4": 1}])
+def test_what_is_no_pair_moves_as_without_pairs(size, how):
+    tile = TILE | {"w_rows": size[0], "w_cols": size[1]} | how
+    slots, wanted = Slots(tile, PAIRS), Slots(tile)
+    assert not any(slots.pairs)
+    assert not any(slots.seconds)
+    for name in ("start", "reads", "lines", "masks", "fills", "shifts"):
+        assert getattr(slots, name) == getattr(wanted, name)
 
 
 def test_an_a_is_never_taken_for_int4():
@@ -261,6 +297,35 @@ def test_the_next_wave_waits_for_the_swap():
         assert waves == 2
 
     simulate(dut, testbench)
+
+
+@pytest.mark.parametrize("kinds", ["pp", "pl", "lp", "ll", "ppl", "plp"])
+def test_a_wave_waits_until_the_swap_has_left_its_columns(kinds):
+    """Of 16: 6 cycles behind the swap for pairs (p), 14 for lines (l), but never before it."""
+    config = AcceleratorConfig(dim=16, scratchpad_kib=8, accumulator_kib=8, int4_pairs=True)
+    dut, starts, swaps = WeightLoader(config), [], []
+    tile = TILE | {"w_rows": 16, "w_cols": 16, "c_rows": 1}
+
+    async def producer(ctx):
+        await send(ctx, dut.i, [tile | {"w_int4": int(kind == "p")} for kind in kinds])
+
+    async def watch(ctx):
+        ctx.set(dut.o.ready, 1)
+        for cycle in range(40 * len(kinds)):
+            if ctx.get(dut.control.start):
+                starts.append(cycle)
+            late = 2 if len(starts) < 2 else 20
+            swaps_now = len(swaps) < len(starts) and cycle == starts[-1] + late
+            swaps.extend([cycle] * swaps_now)
+            ctx.set(dut.swapped, swaps_now)
+            await ctx.tick()
+
+    simulate(dut, producer, watch)
+    assert len(starts) == len(kinds)
+    for before, swap, start, kind in zip(kinds, swaps, starts[1:], kinds[1:], strict=False):
+        slot = 8 if before == "p" else 16
+        begun = starts[starts.index(start) - 1]
+        assert start == max(swap + (6 if kind == "p" else 14), begun + slot)
 
 
 def test_a_reset_sets_nothing_wider_than_a_count_of_rows():

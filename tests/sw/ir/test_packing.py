@@ -20,6 +20,9 @@ from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.ir.packing import with_whole_tiles
 from celosia.sw.mlir.print_graph import print_graph
 from celosia.sw.mlir.read_graph import parse_graph
+from celosia.sw.planning.cost import predict_stage
+from celosia.sw.planning.decisions.decide import only_product
+from celosia.sw.planning.forms.plan import only_stage
 from celosia.sw.timeline.limits import graph_limit
 
 SLOW = MemoryTiming(latency=40, bytes_per_cycle=8)
@@ -96,6 +99,23 @@ def test_memory_and_its_limit_have_half_the_weights_and_fewer_cycles_are_expecte
     assert (whole[0], half[0]) == (768 * 192, 768 * 96)
     assert whole[1] - half[1] == 768 * 96 // 8
     assert half[2] < 0.6 * whole[2]
+
+
+def test_pairs_of_lines_halve_the_arrays_limit_and_nearly_the_expected_cycles():
+    """At a memory that sends a row of the scratchpad in each cycle, the array sets the pace."""
+    graph, _, _ = product(1, 768, 192, WeightType.INT4)
+    found = {}
+    for name in ("base", "base-int4"):
+        config, timing = PRESETS[name], MemoryTiming()
+        compiled = compile_graph(graph, config, timing=timing)
+        cycles = predict(graph, config, compiled.plan, timing).cycles
+        op, stage = only_product(graph), only_stage(compiled.plan)
+        array = predict_stage(op, graph, config, stage, timing).array_cycles
+        found[name] = graph_limit(graph, config, timing).compute, cycles, array
+    tiles = 48 * 12
+    assert (found["base"][0], found["base-int4"][0]) == (16 * tiles, 8 * tiles)
+    assert (found["base"][2], found["base-int4"][2]) == (16 * tiles, 8 * tiles)
+    assert found["base-int4"][1] < 0.6 * found["base"][1]
 
 
 def test_a_packed_constant_survives_as_text():

@@ -1,6 +1,10 @@
 """Expected cycles, beside what the timeline of a program says."""
 
-from celosia.isa.encoding import Function
+from dataclasses import replace
+
+import pytest
+
+from celosia.isa.encoding import Function, WeightType
 from celosia.isa.latencies import FACTS_CYCLES, SQUARED_FACTS_LATENCY
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
@@ -45,6 +49,13 @@ def test_moves_take_the_cycles_of_their_bytes():
 
 def test_a_tile_of_weights_takes_no_fewer_cycles_than_it_has_rows():
     assert EXPECTED.cycles(PRODUCT) == DIM
+
+
+@pytest.mark.parametrize(("rows", "cycles"), [(1, 8), (8, 8), (10, 10), (20, 20)])
+def test_one_of_int4_may_take_half_as_many(rows, cycles):
+    packed = replace(PRODUCT, rows=rows, w_type=WeightType.INT4)
+    assert Expected(resolve_config("base-int4")).cycles(packed) == cycles
+    assert EXPECTED.cycles(packed) == max(rows, DIM)
 
 
 def test_transforms_take_a_step_for_each_tile_of_a_row():

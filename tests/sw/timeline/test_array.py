@@ -2,6 +2,7 @@
 
 import pytest
 
+from celosia.isa.encoding import WeightType
 from celosia.isa.presets import PRESETS
 from celosia.sw.timeline.array import ArrayUnit
 from celosia.sw.timeline.banks import Banks
@@ -10,15 +11,16 @@ BASE = PRESETS["base"]
 BANK, DIM = BASE.scratchpad_bank_rows, BASE.dim
 
 
-def unit():
+def unit(config=BASE):
     """An array, and the scratchpad's banks."""
-    banks = Banks(BANK, BASE.scratchpad_banks)
-    sums = Banks(BASE.accumulator_bank_rows, BASE.accumulator_banks)
-    return ArrayUnit(BASE, banks, sums), banks
+    banks = Banks(BANK, config.scratchpad_banks)
+    sums = Banks(config.accumulator_bank_rows, config.accumulator_banks)
+    return ArrayUnit(config, banks, sums), banks
 
 
-def take(array, a, w, begin=0, rows=DIM, transposed=False):
-    return array.take(begin, (a, w, 0), rows, transposed=transposed, adds=False)
+def take(array, a, w, begin=0, rows=DIM, transposed=False, weights=WeightType.INT8):
+    kind = {"transposed": transposed, "weights": weights}
+    return array.take(begin, (a, w, 0), rows, adds=False, **kind)
 
 
 def begins(a, w, transposed=False):
@@ -32,6 +34,36 @@ def test_rows_wait_for_weights_of_their_bank(transposed):
     apart, together = (begins(0, w, transposed=transposed) for w in (BANK, 100))
     assert apart[-1] - apart[0] == 19 * DIM
     assert together[-1] - together[0] == pytest.approx(2 * 19 * DIM, abs=DIM)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "cycles"),
+    [("pppp", 24), ("llll", 48), ("plpl", 48), ("tttt", 48), ("ppll", 40)],
+)
+def test_a_tile_in_pairs_of_lines_takes_half_the_cycles(kinds, cycles):
+    """From the first product to the last.
+
+    What is no pair (l), or passes the transposer (t), waits for the shadow registers of whole rows.
+    """
+    array, _ = unit(PRESETS["base-int4"])
+    begins = [
+        take(
+            array,
+            0,
+            BANK,
+            rows=4,
+            weights=WeightType.INT8 if kind == "l" else WeightType.INT4,
+            transposed=kind == "t",
+        )
+        for kind in kinds
+    ]
+    assert begins[-1] - begins[0] == cycles
+
+
+def test_without_pairs_a_tile_of_int4_takes_as_long_as_one_of_int8():
+    array, _ = unit()
+    begins = [take(array, 0, BANK, rows=4, weights=WeightType.INT4) for _ in range(4)]
+    assert begins[-1] - begins[0] == 3 * DIM
 
 
 def test_weights_are_read_before_their_rows():
