@@ -226,17 +226,19 @@ def trace_table(lines: Sequence[TraceLine]) -> Table:
 def weights_table(lines: Sequence[WeightsLine]) -> Table:
     """What weights of four bits gain; red: below a bound, or wrong."""
     table = Table(
-        title="Weights of a step of GPT-2 small behind 128 tokens: preset base, Verilator",
+        title="Weights of a step of GPT-2 small behind 128 tokens, Verilator",
         caption="share of the memory's limit: bytes of these weights, keys and values, at its rate",
         title_justify="left",
         caption_justify="left",
     )
+    table.add_column("preset", overflow="fold")
     table.add_column("weights", overflow="fold")
     for head in ("B/cycle", "cycles", "fewer", "at least", "of limit", "at least", "mismatches"):
         table.add_column(head, justify="right")
     for each in lines:
         line, total = each.step, each.step.report.total
         table.add_row(
+            line.case.preset,
             each.weights,
             f"{line.case.timing.bytes_per_cycle}",
             whole(total.cycles),

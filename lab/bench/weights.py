@@ -17,18 +17,19 @@ __all__ = ["WeightsLine", "run_weights"]
 
 _SIXTEEN: Final = 0.50
 """The share of the limit at 16 bytes per cycle: a tile of int4 moves into the array no sooner than
-one of int8, which has twice its bytes."""
+one of int8, which has twice its bytes, unless lines enter in pairs."""
 
 _WANTED: Final = (
-    (8, None, 0.96, 1.0),
-    (8, "int4", 0.955, 1.45),
-    (8, "int4-vocabulary", 0.955, 1.90),
-    (16, None, 0.95, 1.0),
-    (16, "int4", _SIXTEEN, 1.0),
-    (16, "int4-vocabulary", _SIXTEEN, 1.0),
+    ("base", 8, None, 0.96, 1.0),
+    ("base", 8, "int4", 0.955, 1.45),
+    ("base", 8, "int4-vocabulary", 0.955, 1.90),
+    ("base", 16, None, 0.95, 1.0),
+    ("base", 16, "int4", _SIXTEEN, 1.0),
+    ("base", 16, "int4-vocabulary", _SIXTEEN, 1.0),
+    ("base-int4", 16, "int4-vocabulary", 0.905, 1.80),
 )
-"""Bytes per cycle of memory, weights, and the least shares of the limit and factors of cycles; the
-first case of each memory has int8."""
+"""Presets, bytes per cycle of memory, weights, and the least shares of the limit and factors of
+cycles; the first case of each memory has int8."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,9 +71,10 @@ def run_weights(
             details=Decoder(model="gpt2-small", context="128", rows=1, weights=weights),
             bound=bound,
             of="memory",
+            preset=preset,
             timing=MemoryTiming(bytes_per_cycle=bytes_per_cycle),
         )
-        for bytes_per_cycle, weights, bound, _ in _WANTED
+        for preset, bytes_per_cycle, weights, bound, _ in _WANTED
     ]
     return _beside_int8(run_cases(cases, tell, issue, runner).lines)
 
@@ -80,7 +82,7 @@ def run_weights(
 def _beside_int8(lines: Sequence[BenchLine]) -> Lines[WeightsLine]:
     found: list[WeightsLine] = []
     eight: int | None = None
-    for line, (_, weights, _, least) in zip(lines, _WANTED, strict=True):
+    for line, (_, _, weights, _, least) in zip(lines, _WANTED, strict=True):
         cycles = line.report.total.cycles
         eight = cycles if weights is None else eight
         fewer = eight / cycles if eight and cycles else None
