@@ -86,6 +86,8 @@
 #define CELOSIA_CONFIG_LOOPS_LOOP_ENTRIES_SHIFT      0
 #define CELOSIA_CONFIG_LOOPS_SCALE_BITS_MASK         0x001F0000u /* `scale_bits` of the configuration. */
 #define CELOSIA_CONFIG_LOOPS_SCALE_BITS_SHIFT        16
+#define CELOSIA_CONFIG_LOOPS_INT4_PAIRS_MASK         0x00200000u /* `int4_pairs` of the configuration. */
+#define CELOSIA_CONFIG_LOOPS_INT4_PAIRS_SHIFT        21
 
 /* What runs, and clearing. The clear bits act once and read as 0. (read, write) */
 #define CELOSIA_CONTROL                              0x040u

@@ -150,7 +150,7 @@ _IDENTITY: Final = (
         0x028,
         Access.RO,
         "More of the configuration.",
-        parameters(("loop_entries", 0, BODY_BITS), ("scale_bits", 16, 5)),
+        parameters(("loop_entries", 0, BODY_BITS), ("scale_bits", 16, 5), ("int4_pairs", 21, 1)),
         reset=None,
         constant=True,
     ),

@@ -133,7 +133,7 @@ def test_a_configuration_can_be_read_back(config):
     for name, word in configuration_words(config).items():
         assert 0 <= word < 1 << REGISTER_BITS
         values |= REGISTERS[name].unpack(word)
-    switches = ("normalization", "convolution", "bert", "loop_ws")
+    switches = ("normalization", "convolution", "bert", "loop_ws", "int4_pairs")
     values |= {name: bool(values[name]) for name in switches}
     values["dataflow"] = DATAFLOWS[values["dataflow"]]
     assert AcceleratorConfig(**values) == config
