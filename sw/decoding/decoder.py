@@ -8,11 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from celosia.sw.decoding.problem import DecoderProblem
 from celosia.sw.decoding.step_graph import TOKENS, StepGraph, step_graph
 from celosia.sw.decoding.texts import CacheLayout, Text
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import Array, TensorType
 from celosia.sw.ir.graph import DeferredSoftmax, Graph, MatMul, View
+from celosia.sw.quantize.caps import uncapped
 from celosia.sw.quantize.graphs.calibrate import calibrate
 from celosia.sw.quantize.graphs.formats import Formats
 from celosia.sw.quantize.graphs.quantized import QuantizedGraph, instantiate
@@ -73,7 +75,7 @@ class Decoder:
 
     graph: FloatGraph
     """The float graph of a whole text, behind `recognize`: tokens or their embeddings in, logits
-    out."""
+    out; scores have no caps."""
     formats: Formats
 
     @cached_property
@@ -174,4 +176,13 @@ def quantize_decoder(
         return whole(types[TOKENS].shape[1]).graph
 
     samples = [whole(len(each)).inputs(each, [Text(0, len(each))]) for each in calibration]
-    return Decoder(graph, calibrate(graph_of, samples, progress, clip=clip, weights=weights))
+    formats = calibrate(graph_of, samples, progress, clip=clip, weights=weights)
+    plain = uncapped(graph, formats.caps)
+    for node in plain.nodes:
+        if "cap" in node.attributes:
+            place, cap = node.origin or node.name, node.attributes["cap"]
+            raise DecoderProblem(
+                f"{place}: its scores come too near to {cap}, their cap: that is the host's, "
+                "which computes no attention in a step"
+            )
+    return Decoder(plain, formats)

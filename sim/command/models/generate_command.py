@@ -181,7 +181,7 @@ def generate_text(
             checked = CheckedSteps(device, quantized, found.context, check, slots)
             checked.prepare([Place(0, 0)], len(found.begins[0]))
             written.go_on(checked, setting)
-    for note in (found.note, drafts.note):
+    for note in (found.note, *quantized.formats.notes, drafts.note):
         if note:
             table_console(json).print(f"note: {note}", markup=False)
 

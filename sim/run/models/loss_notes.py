@@ -115,7 +115,7 @@ class LossFinder:
 
     def _integers(self, far: Distance) -> OutputLoss:
         """Each unit alone in integers: first one of each kind, then those of the worst kinds."""
-        units = units_of(self.graph, self.model.apart)
+        units = units_of(self.graph, self.model.apart, self.model.caps)
         losses = Losses(self.graph, units, self.model, self.inputs, self.config)
         kinds: dict[str, list[UnitError]] = {}
         for each in losses.errors():

@@ -165,7 +165,7 @@ def decide(
     """
     eight, four = formats
     models = _Models(graph, eight, four, samples, Costs(*precision.hardware))
-    units = units_of(graph, eight.apart, per_tensor=eight.per_tensor)
+    units = units_of(graph, eight.apart, eight.caps, per_tensor=eight.per_tensor)
     names = product_names(units, graph)
     packed = [name for name in names if four.integers[name].kind is WeightType.INT4]
     wide = [name for name in may_be_wide(graph, units) if models.has_wide(units.units[name])]

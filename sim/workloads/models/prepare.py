@@ -33,7 +33,6 @@ from celosia.sw.quantize.graphs.files.model_file import Calibrated
 from celosia.sw.quantize.graphs.formats import Formats
 from celosia.sw.quantize.graphs.quantized import QuantizedGraph, padded_masks
 from celosia.sw.quantize.ranges import Clip
-from celosia.sw.quantize.units.find_units import find_units
 from celosia.sw.quantize.units.placement import Placement, place
 from celosia.sw.quantize.units.stored import units_of
 from celosia.sw.quantize.weight_types import INT8_WEIGHTS, WeightTypes
@@ -244,7 +243,7 @@ class _Source:
                 names = ", ".join(graph.outputs)
                 reason = f"its outputs ({names}) have no elements: give other sizes"
             raise InputError(f"{self.job.path}: {reason}")
-        units = units_of(graph, model.apart, per_tensor=self.job.per_tensor)
+        units = units_of(graph, model.apart, model.caps, per_tensor=self.job.per_tensor)
         if self.job.calibration is not None and number == self.calibrated:
             notes += few_rows(graph, units, model.masks, samples)
         return Prepared(
@@ -272,13 +271,13 @@ def random_samples(graph: FloatGraph, seed: int) -> list[dict[str, Array]]:
     """Samples to calibrate on where none are given."""
     # A mask that is no count of keys is known by its name only.
     masks = [name for name in graph.inputs if "mask" in name]
-    masks += padded_masks(graph, find_units(graph))
+    masks += padded_masks(graph, units_of(graph))
     return [random_inputs(graph, masks, seed + 1 + each) for each in range(_RANDOM_SAMPLES)]
 
 
 def other_masks(graph: FloatGraph, samples: Sequence[Mapping[str, Array]]) -> list[str]:
     """The masks of a recognized graph that are not padded on the right in all samples."""
-    masks = sorted(set(padded_masks(graph, find_units(graph))))
+    masks = sorted(set(padded_masks(graph, units_of(graph))))
     return [
         name
         for name in masks

@@ -1,12 +1,12 @@
 """Recognizes attention: two products with a softmax between them, in all forms of exporters.
 
-Scores may be scaled before the product, on either side or both, or behind it; masks are added or
-chosen by `where`; batch and heads may be one axis between the products; rows without keys may be
-guarded against.
+Scores may be scaled before the product, on either side or both, or behind it, and kept small by a
+tanh before masks; masks are added or chosen by `where`; batch and heads may be one axis between the
+products; rows without keys may be guarded against.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -57,6 +57,8 @@ class _Scores:
     """The shapes that scores have on their way."""
     floor: float = -np.inf
     """The least number that a score is, behind all that is added."""
+    cap: float | None = None
+    """The factor behind a tanh of the scores, if there is one; `scale` has it, too."""
 
 
 def find_attention(reader: Reader) -> Iterator[Match | Refusal]:
@@ -108,9 +110,11 @@ def _scores(reader: Reader, name: str, steps: int = _STEPS) -> _Scores | None:
         return None
     if node.op == "matmul":
         weights = reader.value(node.inputs[1]) is not None
-        if weights and node.type.rank and node.type.shape[-1] > MAX_COLUMNS:
-            return None  # A product with weights stays one if no attention has so many keys.
-        return _Scores(node, 1.0, (), (node.type.shape,))
+        # A product with weights stays one if no attention has so many keys.
+        stays = weights and node.type.rank and node.type.shape[-1] > MAX_COLUMNS
+        return None if stays else _Scores(node, 1.0, (), (node.type.shape,))
+    if node.op == "tanh":
+        return _capped(_scores(reader, node.inputs[0], steps - 1))
     for above, factor, term in _above(reader, node):
         scores = _scores(reader, above, steps - 1)
         if scores is not None:
@@ -120,8 +124,16 @@ def _scores(reader: Reader, name: str, steps: int = _STEPS) -> _Scores | None:
                 return None
             shapes = (*scores.shapes, node.type.shape)
             floor = max(scores.floor, _floor(reader, node, above))
-            return _Scores(scores.product, scores.scale * factor, terms, shapes, floor)
+            cap = None if scores.cap is None else scores.cap * factor
+            return _Scores(scores.product, scores.scale * factor, terms, shapes, floor, cap)
     return None
+
+
+def _capped(scores: _Scores | None) -> _Scores | None:
+    """Scores behind a tanh; None: something is added to them before it, or it is the second one."""
+    if scores is None or scores.terms or scores.cap is not None:
+        return None
+    return replace(scores, cap=1.0)
 
 
 def _no_scores(reader: Reader, name: str) -> str:
@@ -246,6 +258,8 @@ def _match(
         if bias and scores.floor > -np.inf:
             bias = [builder.op("max", *bias, builder.like(scores.floor, q))]
         attributes = {"scale": float(scale), "causal": False, "first_query": 0}
+        if scores.cap is not None:
+            attributes["cap"] = abs(scores.cap)
         context = builder.op("attention", q, k, v, *bias, **attributes)
         return _shaped(builder, context, result.shape)
 

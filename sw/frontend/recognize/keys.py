@@ -25,7 +25,9 @@ def find_key_biases(reader: Reader) -> Iterator[Match]:
     readers, outputs = reader.graph.readers(), set(reader.graph.outputs.values())
     alone = {name for name, found in readers.items() if len(found) == 1} - outputs
     for node in reader.nodes:
-        found = _match(reader, node, alone) if node.op == "attention" else None
+        # What all scores of a row share is still seen behind a cap.
+        plain = node.op == "attention" and "cap" not in node.attributes
+        found = _match(reader, node, alone) if plain else None
         if found is not None:
             yield found
 

@@ -5,14 +5,16 @@ for any sizes.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import Array, GraphError, TensorType, expect
+from celosia.sw.quantize.caps import cap_notes, uncapped
 from celosia.sw.quantize.graphs.choose_formats import choose_each
 from celosia.sw.quantize.graphs.formats import Formats
-from celosia.sw.quantize.graphs.observe import Observed, SeenAttention, Watched, observe
+from celosia.sw.quantize.graphs.observe import Observed, SeenAttention, Watched, fit_caps, observe
 from celosia.sw.quantize.graphs.quantized import added_to_scores, check_inputs, padded_masks
 from celosia.sw.quantize.ranges import SCORES_LIMIT, Clip
 from celosia.sw.quantize.units.segments import plan_segments
@@ -21,6 +23,8 @@ from celosia.sw.quantize.units.units import Attention, Product, Units
 from celosia.sw.quantize.weight_types import INT8_WEIGHTS, WeightTypes
 
 __all__ = ["GraphOf", "calibrate", "calibrate_each"]
+
+_Pair = tuple[Watched, Mapping[str, Array]]
 
 GraphOf = Callable[[Mapping[str, TensorType]], FloatGraph]
 """The float graph of a model, behind `recognize`, for inputs of these types."""
@@ -74,38 +78,50 @@ def calibrate_each(
     With `wide`, there are also formats of operands that products may read as int16.
     """
     expect(bool(samples), "there is no sample to calibrate on")
-    models: dict[frozenset[tuple[str, TensorType]], _Model] = {}
-    pairs = []
-    for number, sample in enumerate(samples):
+    graphs: dict[frozenset[tuple[str, TensorType]], FloatGraph] = {}
+    keys = []
+    for sample in samples:
         types = {name: TensorType.of(np.asarray(array)) for name, array in sample.items()}
-        key = frozenset(types.items())
-        if key not in models:
-            models[key] = _Model(graph_of(types), per_tensor=per_tensor)
-        pairs.append((models[key].watched, models[key].checked(sample, number)))
-    first = next(iter(models.values()))
+        keys.append(frozenset(types.items()))
+        if keys[-1] not in graphs:
+            graphs[keys[-1]] = graph_of(types)
+
+    def watched(caps: Mapping[str, float] | None) -> tuple[_Model, list[_Pair]]:
+        models = {key: _Model(graph, caps, per_tensor=per_tensor) for key, graph in graphs.items()}
+        pairs = []
+        for number, (key, sample) in enumerate(zip(keys, samples, strict=True)):
+            pairs.append((models[key].watched, models[key].checked(sample, number)))
+        return models[keys[0]], pairs
+
+    first, pairs = watched(None)
+    fits = fit_caps(pairs)
+    caps = {name: fit.factor for name, fit in fits.items() if fit.fits}
+    if fits:
+        first, pairs = watched(caps)
     _check_biases(first.graph, first.units)
     values = [value for value in first.units.values.values() if not value.scores]
     seen = observe(values, pairs, lambda done, total: progress("calibrating", done, total))
     seen.said.update(ranges or {})
     products = {unit.value.tensor for unit in first.units.of(Product)} if per_tensor else ()
-    segments = plan_segments(first.graph, first.units, products)
-    return choose_each(
+    segments = plan_segments(uncapped(first.graph, caps), first.units, products)
+    chosen = choose_each(
         segments,
         seen,
         clip,
         lambda done, total: progress("choosing formats", done, total),
-        tuple(_notes(seen)),
+        (*_notes(seen), *cap_notes(first.graph, fits)),
         per_tensor=per_tensor,
         weights=weights,
         wide=wide,
     )
+    return tuple(replace(formats, caps=caps) for formats in chosen)
 
 
 class _Model:
     """A model for inputs of some sizes."""
 
-    def __init__(self, graph: FloatGraph, *, per_tensor: bool):
-        self.graph, self.units = graph, units_of(graph, per_tensor=per_tensor)
+    def __init__(self, graph: FloatGraph, caps: Mapping[str, float] | None, *, per_tensor: bool):
+        self.graph, self.units = graph, units_of(graph, caps=caps, per_tensor=per_tensor)
         masks = sorted(set(padded_masks(graph, self.units)))
         attentions = [SeenAttention(unit, self.units.values) for unit in self.units.of(Attention)]
         self.watched = Watched(graph, masks, attentions)

@@ -1,7 +1,7 @@
 """Integer formats: the type of a form, what 1 stands for in each column, what stands for 0."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -87,6 +87,9 @@ class Formats:
     dithered: frozenset[str] = frozenset()
     """The tensors of attention whose numerators are dithered: in rows of any length, so that they
     do not depend on how many keys a program has room for."""
+    caps: Mapping[str, float] = field(default_factory=dict)
+    """What scores are multiplied by instead of a tanh that keeps them small, by the tensors of
+    attention; the host computes those with a tanh that are not in it."""
 
     def fitted(self, segments: Segments) -> dict[Form, Format]:
         """The format of each form of `segments`, whose graph may have other sizes.

@@ -14,12 +14,13 @@ from celosia.sw.frontend.nn.operators.operator import Array, GraphError
 from celosia.sw.frontend.recognize.prove import HIDDEN
 from celosia.sw.ir.graph import View
 from celosia.sw.ir.graphs.finishes import visible_columns
+from celosia.sw.quantize.caps import CapFit, attribute
 from celosia.sw.quantize.ranges import ScoreRange
 from celosia.sw.quantize.units.units import Attention
 from celosia.sw.quantize.units.values import Value
 from celosia.sw.reference.encoder import Floats
 
-__all__ = ["Observed", "SeenAttention", "Watched", "observe", "raised"]
+__all__ = ["Observed", "SeenAttention", "Watched", "fit_caps", "observe", "raised"]
 
 _ROWS: Final = 4096
 """The most rows of a value that are kept of all samples together."""
@@ -105,6 +106,14 @@ class SeenAttention:
 
     def scores(self, tensors: Mapping[str, Array]) -> Iterator[tuple[Array, Array]]:
         """Scores of each head (rows x keys), -inf where a key is hidden, and the values of keys."""
+        for products, added, values in self.heads(tensors):
+            yield products + added, values
+
+    def heads(self, tensors: Mapping[str, Array]) -> Iterator[tuple[Array, Array, Array]]:
+        """Products of each head (rows x keys) in their scale, what is added, and keys' values.
+
+        What is added is -inf where a key is hidden.
+        """
         matrices: dict[str, Array] = {}
 
         def read(view: View) -> Array:
@@ -119,12 +128,13 @@ class SeenAttention:
         for text, heads in enumerate(self.unit.heads):
             keys = None if counts is None else int(counts[text if counts.size > 1 else 0])
             for head in heads:
-                scores = read(head.query) @ read(head.key).T * self.unit.scale
+                products = read(head.query) @ read(head.key).T * self.unit.scale
+                added = np.zeros((1, head.key.rows), np.float32)
                 if head.onto is not None:
-                    scores = scores + raised(read(head.onto), head.key.rows)
-                visible = visible_columns(replace(head.mask, keys=keys), scores)
-                scores = scores if visible is None else np.where(visible, scores, -np.inf)
-                yield scores, read(head.value)
+                    added = raised(read(head.onto), head.key.rows)
+                visible = visible_columns(replace(head.mask, keys=keys), products)
+                added = added if visible is None else np.where(visible, added, np.float32(-np.inf))
+                yield products, added, read(head.value)
 
 
 def raised(matrix: Array, keys: int) -> Array:
@@ -174,6 +184,30 @@ def observe(
                 found.take(scores, weighed)
         progress(number + 1, len(samples))
     return seen
+
+
+def fit_caps(samples: Sequence[tuple[Watched, Mapping[str, Array]]]) -> dict[str, CapFit]:
+    """The fit of each attention whose graph has a cap, by its tensor: of graphs and their inputs.
+
+    The attentions of each graph are watched without their caps.  Raises `GraphError` for inputs
+    that do not fit.
+    """
+    found: dict[str, CapFit] = {}
+    for watched, sample in samples:
+        nodes = watched.graph.producers()
+        attentions = {name: seen for seen in watched.attentions for name in seen.unit.nodes}
+        capped = {
+            name: seen for name, seen in attentions.items() if "cap" in nodes[name].attributes
+        }
+        if not capped:
+            continue
+        tensors = {**watched.graph.constants, **sample}
+        interpret(watched.graph, sample, tensors.__setitem__)
+        for name, seen in capped.items():
+            fit = found.setdefault(name, CapFit(attribute(nodes[name], "cap")))
+            for scores, added, _ in seen.heads(tensors):
+                fit.take(scores, added)
+    return found
 
 
 def _take(

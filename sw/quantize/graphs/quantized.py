@@ -74,6 +74,8 @@ class QuantizedGraph:
     """What calibration has found that costs accuracy."""
     apart: frozenset[str] = frozenset()
     """The tensors that the host puts together because of their accuracy."""
+    caps: Mapping[str, float] = field(default_factory=dict)
+    """What scores are multiplied by instead of a tanh, by the tensors of attention."""
 
     @property
     def onto(self) -> frozenset[str]:
@@ -112,7 +114,11 @@ def instantiate(
     fit their integers.
     """
     units = units_of(
-        graph, formats.apart, per_tensor=formats.per_tensor, wide=formats.int16_operands
+        graph,
+        formats.apart,
+        formats.caps,
+        per_tensor=formats.per_tensor,
+        wide=formats.int16_operands,
     )
     segments = plan_segments(graph, units, formats.sums)
     try:
@@ -137,6 +143,7 @@ def instantiate(
         masks=tuple(sorted(set(padded_masks(graph, units)))),
         notes=formats.notes,
         apart=formats.apart,
+        caps=formats.caps,
     )
 
 

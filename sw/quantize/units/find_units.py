@@ -313,6 +313,8 @@ class _Finder:
         )
 
     def _attention(self, node: Node) -> Unit:
+        if "cap" in node.attributes:
+            raise Refused(f"its scores come too near to {node.attributes['cap']}, their cap")
         mask = mask_form(self.reader, node)
         scale, keys = node.attributes["scale"], self.reader.type(node.inputs[1]).shape[2]
         assert isinstance(scale, float)

@@ -1,11 +1,12 @@
 """The units of an accelerator whose stores finish all that it computes: products, with a ReLU."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Final
 
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import expect
+from celosia.sw.quantize.caps import uncapped
 from celosia.sw.quantize.units.find_units import find_units
 from celosia.sw.quantize.units.segments import plan_segments
 from celosia.sw.quantize.units.units import Finishing, Join, Product, Units
@@ -20,19 +21,21 @@ _READ: Final = "the host reads it, and has its sums"
 def units_of(
     graph: FloatGraph,
     apart: Collection[str] = frozenset(),
+    caps: Mapping[str, float] | None = None,
     *,
     per_tensor: bool = False,
     wide: Collection[str] = frozenset(),
 ) -> Units:
     """The units of a graph behind `recognize`: all, or `per_tensor` those that stores finish.
 
-    The host puts the tensors in `apart` together; the products in `wide` read int16.
+    The host puts the tensors in `apart` together; the products in `wide` read int16.  Scores that
+    a tanh keeps small are multiplied by the factors in `caps` instead (`uncapped`).
 
     A ReLU that the host reads is the host's: it reads sums, and loses nothing of them.
 
     Raises `GraphError` that names a product which cannot read int16.
     """
-    units = find_units(graph, apart)
+    units = find_units(uncapped(graph, caps), apart)
     if wide:
         expect(not per_tensor, "products with one scale do not read int16")
         return widened(units, wide, graph)

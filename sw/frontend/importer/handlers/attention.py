@@ -52,7 +52,7 @@ def _attention(call: Call) -> list[str | None]:
     softcap, mode = call.attribute("softcap", 0.0), call.attribute("qk_matmul_output_mode", 0)
     if not 0 <= softcap < inf:
         raise Refusal(f"its softcap {softcap} is none: a positive finite number, or 0 for no cap")
-    spelled = bool(softcap) or call.wants(3)
+    spelled = call.wants(3)
     # Whose frontier is another one in each batch cannot be told by one number.
     as_bias = causal and (spelled or call.optional(6) is not None)
     bias = _bias(call, query, key, as_bias, first)
@@ -61,6 +61,8 @@ def _attention(call: Call) -> list[str | None]:
         attended, found = _spelled(call, (query, key, value), bias, scale, softcap, mode)
     else:
         attributes = {"scale": scale, "causal": causal and not as_bias, "first_query": first}
+        if softcap:
+            attributes["cap"] = float(softcap)
         attended = call.op("attention", query, key, value, *bias, **attributes)
     return [merge_heads(call, attended) if flat else attended, key, value, found]
 

@@ -138,6 +138,8 @@ def _attend(
 ) -> str:
     scale = float(call.attribute("scale", 0.0)) or 1 / sqrt(call.build.type(query).shape[3])
     attributes = {"scale": scale, "causal": causal, "first_query": first}
+    if cap := call.attribute("softcap", 0.0):
+        attributes["cap"] = float(cap)
     return call.op("attention", query, key, value, *bias, **attributes)
 
 
@@ -189,7 +191,7 @@ def _rotary_embedding(call: Call) -> str:
     return merge_heads(call, found) if flat else found
 
 
-@FUSED_ATTENTION.of("GroupQueryAttention", but="a past, a softcap, a window")
+@FUSED_ATTENTION.of("GroupQueryAttention", but="a past, a window")
 def _group_query_attention(call: Call) -> list[str | None]:
     heads, shared = call.attribute("num_heads"), call.attribute("kv_num_heads")
     query = call[0]
@@ -204,7 +206,7 @@ def _group_query_attention(call: Call) -> list[str | None]:
             raise Refusal("keys and values of the past are not supported")
     # Without a past, both lengths only say which rows behind the prompt mean nothing.
     call.ignore_operands(5, 6)
-    for name, plain in (("softcap", 0.0), ("smooth_softmax", 0), ("local_window_size", -1)):
+    for name, plain in (("smooth_softmax", 0), ("local_window_size", -1)):
         if call.attribute(name, plain) != plain:
             raise Refusal(f"its attribute {name} is not supported")
     query = split_heads(call, query, heads)

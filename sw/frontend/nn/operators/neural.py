@@ -153,6 +153,9 @@ def _attention_run(values: Sequence[Array], attributes: Mapping[str, Any]) -> Ar
     if groups > 1:
         key, value = np.repeat(key, groups, axis=1), np.repeat(value, groups, axis=1)
     scores = np.matmul(query, key.swapaxes(-1, -2)) * query.dtype.type(attributes["scale"])
+    if "cap" in attributes:
+        cap = query.dtype.type(attributes["cap"])
+        scores = np.tanh(scores / cap) * cap
     bias = np.zeros((1, 1, rows, keys), scores.dtype)
     if attributes["causal"]:
         last = np.arange(rows)[:, None] + attributes["first_query"]
@@ -257,7 +260,8 @@ NEURAL: Final = (
     Operator(
         name="attention",
         doc="softmax(`scale` * a b^T + d) c for each head (batch, heads, rows, columns); heads of"
-        " b and c are shared by as many of a. If `causal`, query i sees keys up to i +"
+        " b and c are shared by as many of a. With a `cap`, a scaled score s is `cap` * tanh(s /"
+        " `cap`). If `causal`, query i sees keys up to i +"
         " `first_query`, of a `window` the last so many; keys may be in a `ring` of so many places."
         " A query that sees no key gives 0.",
         least=3,
@@ -268,8 +272,9 @@ NEURAL: Final = (
             "first_query": Kind.INT,
             "window": Kind.INT,
             "ring": Kind.INT,
+            "cap": Kind.FLOAT,
         },
-        optional=frozenset({"window", "ring"}),
+        optional=frozenset({"window", "ring", "cap"}),
         infer=_attention,
         compute=_attention_run,
         reach=Reach.SAMPLE,

@@ -52,6 +52,7 @@ def formats_document(formats: Formats, saved: SavedFile) -> dict[str, Any]:
         "apart": sorted(formats.apart),
         "dithered": sorted(formats.dithered),
         "int16_operands": sorted(formats.int16_operands),
+        "caps": dict(formats.caps),
         "alike_heads": formats.alike_heads,
         "per_tensor": formats.per_tensor,
     }
@@ -80,6 +81,7 @@ def read_formats(found: Mapping[str, Any], saved: SavedFile) -> Formats:
         apart=frozenset(found.get("apart", ())),
         dithered=frozenset(found.get("dithered", ())),
         int16_operands=frozenset(found.get("int16_operands", ())),
+        caps={str(name): float(factor) for name, factor in found.get("caps", {}).items()},
         alike_heads=found["alike_heads"] is True,
         per_tensor=found.get("per_tensor") is True,
     )
@@ -87,6 +89,8 @@ def read_formats(found: Mapping[str, Any], saved: SavedFile) -> Formats:
         _check_form(form, each)
     for name, linear in formats.integers.items():
         _check_product(name, linear)
+    for name, factor in formats.caps.items():
+        expect(_LEAST_STEP < factor < _MOST_STEP, f"{name}: scores times {factor!r}")
     for name, curve in formats.curves.items():
         expect(curve.function in ACTIVATIONS, f"{name}: there is no curve {curve.function!r}")
         known = type(curve.alpha) is float and _LEAST_STEP < curve.alpha < _MOST_STEP

@@ -273,9 +273,31 @@ def test_a_scale_behind_the_mask_is_not_taken_for_one_before_it():
 
 def test_scores_that_are_not_a_product_are_refused_with_the_reason():
     graph = Graph()
-    scores = graph.op("tanh", graph.scores())
+    scores = graph.op("sigmoid", graph.scores())
     _, (refused,) = graph.recognized(graph.attend(scores))
     assert str(refused) == (
         "matmul.1: looks like attention, but its scores are not those of one product: "
-        "they are behind a tanh"
+        "they are behind a sigmoid"
     )
+
+
+@pytest.mark.parametrize(("inner", "outer"), [(1 / 50, 50.0), (-0.25, -2.0), (0.1, 3.0)])
+def test_a_tanh_of_scores_is_a_cap(inner, outer):
+    graph = Graph()
+    bias = graph.input("bias", TensorType("float32", (ROWS, KEYS)))
+    capped = graph.times(graph.op("tanh", graph.times(graph.scores(), inner)), outer)
+    found, refused = graph.recognized(graph.attend(graph.op("add", capped, bias)))
+    node = attention_of(found)
+    assert (node.attributes["cap"], refused) == (abs(outer), [])
+    plain = attention_of(graph.recognized(graph.attend(graph.scores()))[0])
+    expected = plain.attributes["scale"] * inner * outer
+    assert node.attributes["scale"] == pytest.approx(expected)
+
+
+def test_a_mask_before_the_cap_is_not_taken_for_one_behind_it():
+    graph = Graph()
+    bias = graph.input("bias", TensorType("float32", (ROWS, KEYS)))
+    scores = graph.op("tanh", graph.op("add", graph.scores(), bias))
+    found, (refused,) = graph.recognized(graph.attend(scores))
+    assert not any(node.op == "attention" for node in found.nodes)
+    assert "they are behind a tanh" in str(refused)

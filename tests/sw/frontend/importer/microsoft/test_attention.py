@@ -27,13 +27,19 @@ def test_what_changes_nothing_may_be_spelled_out(attributes):
     compare("GroupQueryAttention", GROUPED, OUTPUTS, **HEADS, **attributes)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [("local_window_size", 4), ("softcap", 30.0), ("smooth_softmax", 1)]
-)
+@pytest.mark.parametrize(("name", "value"), [("local_window_size", 4), ("smooth_softmax", 1)])
 def test_what_would_change_results_is_refused(name, value):
     attributes = {**HEADS, name: value}
     said = refusal("GroupQueryAttention", GROUPED, OUTPUTS, **attributes)
     assert f"its attribute {name} is not supported" in said
+
+
+@pytest.mark.parametrize("softcap", [0.5, 30.0])
+def test_a_softcap_is_a_cap_of_scores(softcap):
+    attributes = {**HEADS, "softcap": softcap}
+    graph = compare("GroupQueryAttention", GROUPED, OUTPUTS, **attributes)
+    (node,) = (each for each in graph.nodes if each.op == "attention")
+    assert node.attributes["cap"] == softcap
 
 
 @pytest.mark.parametrize("scale", [None, 0.0, 0.5])

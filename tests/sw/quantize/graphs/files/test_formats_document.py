@@ -36,6 +36,7 @@ def test_formats_are_read_as_they_were_written():
     assert (found.stored, found.notes) == ({"0.context"}, ("a note",))
     assert (found.sums, found.dithered) == ({"0.sum"}, {"1.context"})
     assert (found.curves, found.alike_heads) == (FORMATS.curves, True)
+    assert (found.caps, read(caps={"0.context": 0.75}).caps) == ({}, {"0.context": 0.75})
     for form, each in FORMATS.forms.items():
         assert (found.forms[form].steps == each.steps).all()
         assert (found.forms[form].type, found.forms[form].zero_point) == (
@@ -54,6 +55,11 @@ def test_a_step_that_is_none_is_an_error(value):
     steps[3] = value
     integers = FORMATS.integers | {"0.up": replace(up, steps=steps)}
     refuse("0.up: a step is not between", integers=integers)
+
+
+@pytest.mark.parametrize("factor", [np.nan, np.inf, 0.0, -1.0])
+def test_a_factor_of_scores_that_is_none_is_an_error(factor):
+    refuse(f"0.context: scores times {factor!r}", caps={"0.context": factor})
 
 
 @pytest.mark.parametrize(
