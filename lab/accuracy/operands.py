@@ -114,7 +114,7 @@ class Roundings:
 
     def __init__(self, graph: FloatGraph, formats: Formats, samples: Sequence[Mapping[str, Array]]):
         self.graph, self.formats = graph, formats
-        self.units, self.types = units_of(graph, formats.apart), graph.types()
+        self.units, self.types = units_of(graph, formats.apart, formats.caps), graph.types()
         self.products = {unit.value.tensor: unit for unit in self.units.of(Product)}
         self.inner = {
             name for unit in self.products.values() for name in unit.nodes

@@ -12,12 +12,12 @@ from celosia.sw.quantize.weight_types import WEIGHT_CHOICES
 
 __all__ = ["ShareAccuracy", "growing", "mixed", "share_accuracies"]
 
-_TEXTS: Final = 12
+_TEXTS: Final = 24
 """Calibration texts that the loss of each product is measured on."""
 _TOKENS: Final = range(6, 33)
 """Tokens of such a text."""
 _STEP: Final = 1 / 8
-"""The least share of weights between two lines."""
+"""The share of weights from line to line."""
 
 
 @dataclass(frozen=True)
@@ -80,14 +80,14 @@ def mixed(
 
 
 def growing(order: Sequence[str], sizes: dict[str, int], step: float) -> Iterator[frozenset[str]]:
-    """None, more and more, and all of `order`, each set at least `step` of all sizes larger."""
-    total, last = sum(sizes.values()), 0.0
+    """None, more and more, and all of `order`: the first set with each multiple of `step`."""
+    total, reached = sum(sizes.values()), 0
     yield frozenset()
     for count in range(1, len(order) + 1):
-        share = sum(sizes[name] for name in order[:count]) / total
-        if share >= last + step or count == len(order):
+        multiple = int(sum(sizes[name] for name in order[:count]) / total / step)
+        if multiple > reached or count == len(order):
             yield frozenset(order[:count])
-            last = share
+            reached = multiple
 
 
 class _Measure:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from celosia.isa.encoding import WeightType
 from celosia.isa.numerics import nearest
 from celosia.sw.quantize.ranges import INT8_LARGEST
-from celosia.sw.quantize.rounding import Correlation, round_weights
+from celosia.sw.quantize.rounding import Correlation, round_weights, searched_weights
 from celosia.sw.quantize.weight_types import largest_weight
 from celosia.sw.reference.encoder import Linear
 
@@ -110,7 +110,13 @@ def quantize_linear(
     steps = np.maximum(own(weights, most), np.abs(linear.bias) / _BIAS_LIMIT).astype(np.float64)
     if per_tensor:
         steps = np.full_like(steps, steps.max(initial=0))
-    whole = weights / steps if inputs is None else round_weights(weights / steps, inputs, most)
+    if inputs is None:
+        whole = weights / steps
+    elif kind is WeightType.INT8 or per_tensor:
+        whole = round_weights(weights / steps, inputs, most)
+    else:
+        whole, found = searched_weights(weights, steps, inputs, most)
+        steps = np.maximum(found, np.abs(linear.bias) / _BIAS_LIMIT)
     small = nearest(np.clip(whole, -most, most), np.int8, "weights")
     exact = linear.bias / steps
     if inputs is not None and inputs.means is not None:

@@ -13,11 +13,14 @@ from celosia.sw.reference.random_encoder import random_embeddings, random_encode
 from tests.support.command_line import refused, right
 
 
-def test_sets_grow_by_a_step_at_least_up_to_all():
+def test_sets_grow_to_each_multiple_of_a_step_up_to_all():
     sizes = {"a": 1, "b": 1, "c": 6, "d": 2}
     found = ["".join(sorted(each)) for each in growing("abcd", sizes, 0.2)]
     assert found == ["", "ab", "abc", "abcd"]
     assert [*growing("abcd", sizes, 2.0)] == [frozenset(), frozenset("abcd")]
+    sizes = {"a": 3, "b": 3, "c": 2, "d": 2}  # Shares of .3, .6, .8 and 1.
+    assert [len(each) for each in growing("abcd", sizes, 0.25)] == [0, 1, 2, 3, 4]
+    assert [len(each) for each in growing("abcd", sizes, 0.5)] == [0, 2, 4]
 
 
 def test_the_command_shows_a_line_for_each_share(monkeypatch, tmp_path):
@@ -78,11 +81,13 @@ def test_products_follow_each_other_by_what_a_weight_of_each_costs(monkeypatch):
     assert [each.added for each in lines] == [
         "",
         "0.query, 0.down",
-        "0.value, 0.up",
-        "0.output, 0.key",
+        "0.value",
+        "0.up",
+        "0.output",
+        "0.key",
     ]
     whole = 4 * 16 * 16 + 2 * 16 * 48
     assert lines[1].share == pytest.approx((16 * 16 + 16 * 48) / whole)
     assert lines[1].mean == pytest.approx(1 - 1.5 * (1 + 4) / 100)
     assert lines[-1].least == pytest.approx(1 - sum(LOST.values()) / 50)
-    assert [each.products for each in lines] == [0, 2, 4, 6]
+    assert [each.products for each in lines] == [0, 2, 3, 4, 5, 6]

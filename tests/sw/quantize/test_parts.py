@@ -14,7 +14,7 @@ from celosia.sw.quantize.ranges import (
     least_error,
     sample_rows,
 )
-from celosia.sw.quantize.rounding import correlation, round_weights
+from celosia.sw.quantize.rounding import correlation, round_weights, searched_weights
 from celosia.sw.quantize.smooth import choose_smoothing, smoothing_factors
 from celosia.sw.quantize.spread import HiddenRange, spread_outliers
 from celosia.sw.reference.encoder import Linear, Norm, gelu
@@ -73,6 +73,23 @@ def test_rounded_weights_make_each_others_errors_good():
     plain, better = (np.square(x @ (each - weights)).sum() for each in (np.rint(weights), whole))
     assert better < plain / 4
     assert np.abs(whole - weights).max() < 20
+
+
+def test_steps_of_few_values_are_searched_until_no_output_loses_more():
+    random = np.random.default_rng(1)
+    x = (random.normal(size=(600, 1)) + random.normal(0, 0.6, (600, 40))).astype(np.float32)
+    weights = random.normal(0, 2, (40, 9))
+    weights[:, 8] = 0
+    steps, inputs = np.abs(weights).max(axis=0) / 10 + (weights == 0).all(axis=0), correlation(x)
+    whole = round_weights(weights / steps, inputs, 7)
+    found, fitted = searched_weights(weights, steps, inputs, 7)
+    assert (found == np.rint(found)).all()
+    assert np.abs(found).max() <= 7
+    before, behind = (x @ (weights - e * s) for e, s in ((whole, steps), (found, fitted)))
+    before, behind = np.square(before).sum(axis=0), np.square(behind).sum(axis=0)
+    assert (behind <= before * 1.02).all(), "but for damping"
+    assert behind.sum() < 0.85 * before.sum()
+    assert (fitted[8] > 0, found[:, 8].any()) == (True, False)
 
 
 def test_inputs_that_are_always_0_do_not_matter():
