@@ -1,4 +1,4 @@
-"""What a Liberty file says of the energies of its cells, and what they compute."""
+"""What a Liberty file says of energies and delays of its cells, and what they compute."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +15,8 @@ __all__ = ["SLEW_NS", "CellEnergy", "Energies", "Output", "Pin", "read_energies"
 SLEW_NS: Final = 0.18
 """The slew that all inputs are taken to have: an entry of the tables of most cells."""
 _UNITS: Final = {"time_unit": "1ns", "voltage_unit": "1V", "leakage_power_unit": "1nW"}
+_POWER: Final = ("internal_power", "{}_power")
+_DELAY: Final = ("timing", "cell_{}")
 _LOAD: Final = "total_output_net_capacitance"
 
 
@@ -39,6 +41,10 @@ class Output:
     rise_pj: Sequence[float]
     """What a rise takes with each of `loads`, in pF: the mean of all arcs."""
     fall_pj: Sequence[float]
+    rise_ns: Sequence[float]
+    """How long it rises behind the input, or the clock, with each of `loads`: the mean of all arcs;
+    0 if the library does not say."""
+    fall_ns: Sequence[float]
 
 
 @dataclass(frozen=True)
@@ -76,7 +82,9 @@ def read_energies(liberty: str) -> Energies:
         raise LibertyError("capacitive_load_unit is not (1,pf)")
     templates = {
         group.name: group.values["variable_1"] == _LOAD
-        for group in library.all("power_lut_template")
+        for kind in ("power_lut_template", "lu_table_template")
+        for group in library.all(kind)
+        if "variable_1" in group.values
     }
     cells = {
         group.name: cell
@@ -118,21 +126,26 @@ def _cell(group: Group, templates: Mapping[str, bool]) -> CellEnergy | None:
 
 
 def _pin(pin: Group, templates: Mapping[str, bool]) -> Pin:
-    rise, fall = (_at_slew(pin, f"{edge}_power", templates)[1][0] for edge in ("rise", "fall"))
+    rise, fall = (_at_slew(pin, _POWER, edge, templates)[1][0] for edge in ("rise", "fall"))
     return Pin(float(pin.values["capacitance"]), rise, fall)
 
 
 def _output(pin: Group, table: int, templates: Mapping[str, bool]) -> Output:
-    loads, rise = _at_slew(pin, "rise_power", templates)
-    _, fall = _at_slew(pin, "fall_power", templates)
-    return Output(table, loads, rise, fall)
+    loads, rise = _at_slew(pin, _POWER, "rise", templates)
+    _, fall = _at_slew(pin, _POWER, "fall", templates)
+    delays = []
+    for edge in ("rise", "fall"):
+        delay_loads, delay = _at_slew(pin, _DELAY, edge, templates)
+        delays.append([float(ns) for ns in np.interp(loads, delay_loads, delay)])
+    return Output(table, loads, rise, fall, *delays)
 
 
 def _at_slew(
-    pin: Group, kind: str, templates: Mapping[str, bool]
+    pin: Group, kind: tuple[str, str], edge: str, templates: Mapping[str, bool]
 ) -> tuple[Sequence[float], Sequence[float]]:
-    """Loads, and the energies at them and at `SLEW_NS`, the mean of all tables."""
-    tables = [table for power in pin.all("internal_power") for table in power.all(kind)]
+    """Loads, and what there is of `kind` at them and at `SLEW_NS`, the mean of all tables."""
+    groups, name = kind
+    tables = [table for group in pin.all(groups) for table in group.all(name.format(edge))]
     if not tables:
         return [0.0], [0.0]
     found = []

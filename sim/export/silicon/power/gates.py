@@ -19,7 +19,7 @@ from celosia.sim.export.silicon.power.netlist import MOST_INPUTS, GateNetlist, P
 from celosia.sim.support.cache import cached, digest
 from celosia.sim.verilator.toolchain import find_compiler, run_tools
 
-__all__ = ["MOST_WINDOWS", "Bits", "Simulated", "Stimulus", "bits_of", "simulate"]
+__all__ = ["MOST_WINDOWS", "Bits", "Simulated", "Stimulus", "bits_of", "observed", "simulate"]
 
 Bits = NDArray[np.uint8]
 """The bits of a port: cycles x bits, the lowest first."""
@@ -70,47 +70,73 @@ def simulate(netlist: GateNetlist, windows: Sequence[Stimulus]) -> list[Simulate
 
     All have as many cycles.  Raises `EnvironmentProblem` where there is no C++ compiler.
     """
-    assert 0 < len(windows) <= MOST_WINDOWS, "windows are bits of a word"
-    cycles = max(len(bits) for window in windows for bits in window.driven.values())
-    values = np.zeros(netlist.nets, np.uint64)
-    values[1] = ~np.uint64(0)
-    _begin(netlist, values, windows)
-    driven = _joined(netlist.driven, [window.driven for window in windows], cycles)
     outputs = [port for port in netlist.seen if any(port.name in each.seen for each in windows)]
-    seen_values = np.zeros((cycles, sum(len(port.nets) for port in outputs)), np.uint64)
-    clocked = np.zeros(cycles, np.uint64)
-    pj = np.zeros((cycles, len(windows)))
-    edges = np.zeros((cycles, len(windows)), np.int64)
-    course = _filled(
-        _Course,
-        cycles=cycles,
-        windows=len(windows),
-        driven=driven.shape[1],
-        seen=seen_values.shape[1],
-        driven_nets=_nets(netlist.driven),
-        seen_nets=_nets(outputs),
-        driven_values=driven,
-        values=values,
-        seen_values=seen_values,
-        clocked=clocked,
-        pj=pj,
-        edges=edges,
-    )
-    _library().simulate_gates(ctypes.byref(_gates(netlist)), ctypes.byref(course))
-    wrong = seen_values ^ _joined(outputs, [window.seen for window in windows], cycles)
+    course = _run(netlist, windows, _nets(outputs))
+    cycles = len(course.seen)
+    wrong = course.seen ^ _joined(outputs, [window.seen for window in windows], cycles)
     found = []
     for number, window in enumerate(windows):
         place = np.uint64(number)
         differs = (wrong >> place & np.uint64(1)).astype(bool)
         found.append(
             Simulated(
-                pj[_WARM_UP:, number],
-                edges[_WARM_UP:, number],
-                (clocked[_WARM_UP:] >> place & np.uint64(1)).astype(bool),
+                course.pj[_WARM_UP:, number],
+                course.edges[_WARM_UP:, number],
+                (course.clocked[_WARM_UP:] >> place & np.uint64(1)).astype(bool),
                 _shares(outputs, window.seen, differs),
             )
         )
     return found
+
+
+def observed(netlist: GateNetlist, window: Stimulus, nets: NDArray[np.int32]) -> Bits:
+    """The values of `nets` at the end of each cycle of a window.
+
+    Raises what `simulate` raises.
+    """
+    return (_run(netlist, [window], nets).seen & np.uint64(1)).astype(np.uint8)
+
+
+@dataclass(frozen=True)
+class _Ran:
+    """What a simulation leaves, cycle by cycle, a bit of a word or a column for each window."""
+
+    seen: _Words
+    clocked: _Words
+    pj: NDArray[np.float64]
+    edges: NDArray[np.int64]
+
+
+def _run(netlist: GateNetlist, windows: Sequence[Stimulus], seen: NDArray[np.int32]) -> _Ran:
+    assert 0 < len(windows) <= MOST_WINDOWS, "windows are bits of a word"
+    cycles = max(len(bits) for window in windows for bits in window.driven.values())
+    values = np.zeros(netlist.nets, np.uint64)
+    values[1] = ~np.uint64(0)
+    _begin(netlist, values, windows)
+    driven = _joined(netlist.driven, [window.driven for window in windows], cycles)
+    ran = _Ran(
+        np.zeros((cycles, len(seen)), np.uint64),
+        np.zeros(cycles, np.uint64),
+        np.zeros((cycles, len(windows))),
+        np.zeros((cycles, len(windows)), np.int64),
+    )
+    course = _filled(
+        _Course,
+        cycles=cycles,
+        windows=len(windows),
+        driven=driven.shape[1],
+        seen=len(seen),
+        driven_nets=_nets(netlist.driven),
+        seen_nets=np.ascontiguousarray(seen),
+        driven_values=driven,
+        values=values,
+        seen_values=ran.seen,
+        clocked=ran.clocked,
+        pj=ran.pj,
+        edges=ran.edges,
+    )
+    _library().simulate_gates(ctypes.byref(_gates(netlist)), ctypes.byref(course))
+    return ran
 
 
 def _shares(outputs: Sequence[Port], seen: Mapping[str, Bits], differs: Any) -> dict[str, float]:

@@ -13,17 +13,19 @@ from celosia.sim.export.silicon.synthesis.modules import (
     PART,
     TOP,
     VerilogModule,
+    flattened,
     own_name,
     split_modules,
 )
-from celosia.sim.export.silicon.synthesis.runs import ModuleScript, Unreadable
+from celosia.sim.export.silicon.synthesis.runs import READ_MODULE, ModuleScript, Unreadable
 from celosia.sim.export.silicon.synthesis.yosys import Yosys
 from celosia.sim.export.silicon.timing.scripts import netlist_script
 from celosia.sim.support.progress import Progress
 
-__all__ = ["map_gates"]
+__all__ = ["map_gates", "map_whole"]
 
 _SCRIPT: Final = "default"
+_FLATTENED: Final = READ_MODULE.replace("synth ", "synth -flatten ")
 _VERILOG: Final = "write_verilog -noattr -noexpr -simple-lhs netlist.v"
 
 
@@ -45,6 +47,20 @@ def map_gates(
     text = "".join(modules[name].text for name in chosen)
     _, kept = _script(yosys, library, at_once).run(text, "".join(others) + design.models, tell)
     return {name: _named(read_netlist(kept[name], energies), modules[name]) for name in chosen}
+
+
+def map_whole(
+    tools: tuple[Yosys, CellLibrary, Energies], design: Design, top: str, tell: Progress
+) -> GateNetlist:
+    """The gates of the module `top` and all below it, as one module: `map_gates`' script, flat.
+
+    Raises what `map_gates` raises.
+    """
+    yosys, library, energies = tools
+    script = _script(yosys, library, 1)
+    script = replace(script, text=script.text.replace(READ_MODULE, _FLATTENED))
+    text = flattened(top, split_modules(design.verilog), split_modules(design.models))
+    return read_netlist(script.products({top: text}, tell)[top], energies)
 
 
 def _script(yosys: Yosys, library: CellLibrary, at_once: int) -> ModuleScript:

@@ -22,11 +22,11 @@ from celosia.sim.export.silicon.power.events import (
 from celosia.sim.export.silicon.power.fit import Window
 from celosia.sim.export.silicon.power.gates import MOST_WINDOWS, Stimulus, simulate
 from celosia.sim.export.silicon.power.netlist import GateNetlist
-from celosia.sim.export.silicon.power.recording import Design, record
+from celosia.sim.export.silicon.power.recording import READ, Design, record
 from celosia.sim.export.silicon.power.waves import Recorded
 from celosia.sim.export.silicon.power.windows import WARM_UP, choose_windows
 from celosia.sim.run.options.options import RunOptions
-from celosia.sim.support.progress import Progress
+from celosia.sim.support.progress import Progress, share
 from celosia.sim.verilator.build import MODEL_TOP
 
 __all__ = [
@@ -36,6 +36,8 @@ __all__ = [
     "group_of",
     "halves",
     "measure_windows",
+    "scopes_of",
+    "stimulus_of",
     "windows_of",
 ]
 
@@ -107,24 +109,19 @@ def measure_windows(
     tell: Progress,
 ) -> list[Sample]:
     """Simulate each of `netlists` with what was recorded at its ports in each of `windows`."""
-    parts = {
-        f"{name}.{port.name.rpartition('.')[0]}"
-        for name, netlist in netlists.items()
-        for port in netlist.driven
-        if "." in port.name
-    }
     events, stimuli = [], []
-    for recorded in record(design, options, windows, {*netlists, *SCOPES, *parts}, tell):
+    scopes = {*scopes_of(netlists), *SCOPES}
+    for recorded in record(design, options, windows, scopes, tell):
         events.append({
             name: counts[WARM_UP:] for name, counts in happened(recorded, design.config).items()
         })
         stimuli.append({
-            name: _stimulus(name, netlist, recorded) for name, netlist in netlists.items()
+            name: stimulus_of(name, netlist, recorded) for name, netlist in netlists.items()
         })
     samples = []
     for first in range(0, len(windows), MOST_WINDOWS):
         some = slice(first, first + MOST_WINDOWS)
-        samples += _samples(netlists, events[some], stimuli[some], tell)
+        samples += _samples(netlists, events[some], stimuli[some], share(tell, READ, 1))
     return samples
 
 
@@ -157,12 +154,33 @@ def _samples(
     return samples
 
 
-def _stimulus(module: str, netlist: GateNetlist, recorded: Mapping[str, Recorded]) -> Stimulus:
-    """What was recorded of a netlist: what drives it, outputs of modules in it among that."""
+def scopes_of(netlists: Mapping[str, GateNetlist]) -> set[str]:
+    """Where the signals are that drive `netlists`, named after their places."""
+    parts = {
+        f"{name}.{port.name.rpartition('.')[0]}"
+        for name, netlist in netlists.items()
+        for port in netlist.driven
+        if "." in port.name
+    }
+    return {*netlists, *parts}
+
+
+def stimulus_of(
+    module: str, netlist: GateNetlist, recorded: Mapping[str, Recorded], *, flat: bool = False
+) -> Stimulus:
+    """What was recorded of a netlist: what drives it, outputs of modules in it among that.
+
+    A `flat` one has the registers of the modules below it.
+    """
     own = recorded[module].signals
     driven = {}
     for port in netlist.driven:
         instance, dot, name = port.name.rpartition(".")
         driven[port.name] = recorded[module + dot + instance].signals[name].copy()
     seen = {port.name: own[port.name].copy() for port in netlist.seen if port.name in own}
-    return Stimulus(driven, seen, {name: bits[:1].copy() for name, bits in own.items()})
+    first = {name: bits[:1].copy() for name, bits in own.items()}
+    for scope, each in recorded.items() if flat else ():
+        if scope.startswith(f"{module}."):
+            below = scope.removeprefix(f"{module}.")
+            first |= {f"{below}.{name}": bits[:1].copy() for name, bits in each.signals.items()}
+    return Stimulus(driven, seen, first)

@@ -65,6 +65,9 @@ class GateNetlist:
     rise_pj: NDArray[np.float64]
     """What a rise of each net takes: in the cell that drives it, in wire and pins, and in those."""
     fall_pj: NDArray[np.float64]
+    rise_ns: NDArray[np.float64]
+    """How long the cell that drives each net takes for a rise; 0 of what no cell drives."""
+    fall_ns: NDArray[np.float64]
     clock_pj: float
     """What the clock pins of all flip-flops take in a cycle."""
     leakage_nw: float
@@ -156,6 +159,15 @@ class _Reader:
         taken[:, :2] = 0.0
         return taken[0], taken[1]
 
+    def delays(self, nets: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """How long a rise and a fall of each net take, in ns, in the cell that drives it."""
+        found = np.zeros((2, nets))
+        for net, (cell, pin) in self.drivers.items():
+            output = cell.outputs[pin]
+            for edge, values in enumerate((output.rise_ns, output.fall_ns)):
+                found[edge, net] = np.interp(self.loads[net], output.loads, values)
+        return found[0], found[1]
+
 
 def read_netlist(text: str, energies: Energies) -> GateNetlist:
     """The module `TOP` of what Yosys wrote as JSON.
@@ -189,7 +201,6 @@ def read_netlist(text: str, energies: Energies) -> GateNetlist:
     ]
     registers = [reader.port(name, signal["bits"]) for name, signal in module["netnames"].items()]
     nets = len(reader.numbers) - 2
-    rise, fall = reader.edges(nets)
     data, state = np.array(reader.registers, np.int32).reshape(-1, 2).T
     known = {_ZERO, _ONE, *map(int, state)}
     for port in reader.driven:
@@ -202,8 +213,8 @@ def read_netlist(text: str, energies: Energies) -> GateNetlist:
         reader.driven,
         seen,
         registers,
-        rise,
-        fall,
+        *reader.edges(nets),
+        *reader.delays(nets),
         reader.clock_pj,
         reader.leakage_nw,
     )

@@ -17,7 +17,7 @@ from celosia.sim.export.silicon.power.waves import Recorded, read_wave
 from celosia.sim.run.options.options import RunOptions
 from celosia.sim.run.workload.run import run_workload
 from celosia.sim.support.errors import EnvironmentProblem
-from celosia.sim.support.progress import Progress
+from celosia.sim.support.progress import Progress, share
 from celosia.sim.verilator.build import MODEL_TOP, build_model
 from celosia.sim.verilator.build_options import BuildOptions, Wave
 from celosia.sim.verilator.harness.binding import Goal
@@ -28,8 +28,12 @@ from celosia.sim.wave.top import WaveTop
 from celosia.sim.wave.verilated import VerilatorWaveDevice
 from celosia.sw.driver.device import Device
 
-__all__ = ["Design", "cut_windows", "joined_windows", "record", "write_design"]
+__all__ = ["READ", "Design", "cut_windows", "joined_windows", "record", "write_design"]
 
+_RUNNING: Final = 0.5
+"""The share of a recording that its run takes, about."""
+READ: Final = 0.9
+"""Where reading it ends; simulating gates follows."""
 _OPTIONS: Final = BuildOptions(wave=Wave.VCD)
 
 
@@ -78,7 +82,12 @@ def record(
         *,
         progress: Progress,
     ) -> Device:
-        return _Recording(request, Setup(config, timing, memory_bytes, progress), model)
+        return _Recording(
+            request, Setup(config, timing, memory_bytes, progress), model, share(tell, 0, _RUNNING)
+        )
+
+    def building(text: str, _done: float | None) -> None:
+        tell(text, None)
 
     on = replace(options, target=options.target.on(design.config))
     with tempfile.TemporaryDirectory(prefix="celosia-energy-") as work:
@@ -87,14 +96,15 @@ def record(
             path=path, start=spans[0][0], stop=spans[-1][1], scope=only, parts=tuple(spans)
         )
         with suppress(_Recorded):
-            run_workload(on, tell, opener)
+            run_workload(on, building, opener)
             raise EnvironmentProblem(
                 f"{options.workload}: was over before cycle {request.stop:,}, the last one to be "
                 "recorded"
             )
         parts = zip(spans, read_wave(path, scopes, spans), strict=True)
         for number, (span, recorded) in enumerate(parts):
-            tell(f"reading what was recorded, part {number + 1} of {len(spans)}", None)
+            reading = f"reading what was recorded, part {number + 1} of {len(spans)}"
+            tell(reading, _RUNNING + (READ - _RUNNING) * number / len(spans))
             inside = [each for each in windows if span[0] <= each[0] < span[1]]
             yield from cut_windows(recorded, span, inside)
 
@@ -106,13 +116,20 @@ class _Recorded(Exception):
 class _Recording(VerilatorWaveDevice):
     """Ends its run behind what is to be recorded."""
 
+    def __init__(self, request: WaveRequest, setup: Setup, model: WaveModel, tell: Progress):
+        super().__init__(request, setup, model)
+        self._tell = tell
+
     def _advance(self, edges: int, goal: Goal) -> None:
         super()._advance(edges, goal)
-        recording = self._recording
-        if recording and self._library.celosia_trace_cycles(self._open()) > recording.request.stop:
+        if not (recording := self._recording):
+            return
+        cycles, stop = self._library.celosia_trace_cycles(self._open()), recording.request.stop
+        if cycles > stop:
             self._recording = None
             recording.keep(self._finish(recording))
             raise _Recorded
+        self._tell(f"running to cycle {stop:,}, to record ports", cycles / stop)
 
 
 def joined_windows(windows: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -8,6 +8,7 @@ from typing import Final
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 from celosia.isa.functions.table import Function
 from celosia.sim.export.silicon.area.units import NORMALIZATION, unit_of
+from celosia.sim.export.silicon.energy.memories import FORMULA, access_pj
 from celosia.sim.export.silicon.energy.table import Entry
 from celosia.sim.export.silicon.energy.unit_events import (
     CLOCK,
@@ -20,7 +21,6 @@ from celosia.sim.export.silicon.power import fit as fitting
 from celosia.sim.export.silicon.power.events import GROUPS, OTHERS, SpentBy
 from celosia.sim.export.silicon.power.fit import Window, fit
 from celosia.sim.export.silicon.power.measure import Sample
-from celosia.sim.export.silicon.power.memories import FORMULA, access_pj
 from celosia.sim.export.silicon.power.netlist import GateNetlist
 
 __all__ = [

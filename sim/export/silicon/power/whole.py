@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
@@ -9,6 +10,7 @@ from celosia.sim.export.silicon.cells.energies import SLEW_NS, read_energies
 from celosia.sim.export.silicon.cells.library import CellLibrary
 from celosia.sim.export.silicon.energy.table import EnergyTable, Entry
 from celosia.sim.export.silicon.energy.unit_events import CLOCK, TRANSFORM_CLOCK
+from celosia.sim.export.silicon.power.kept import is_kept, kept_samples, kept_windows, key_of
 from celosia.sim.export.silicon.power.mapped import map_gates
 from celosia.sim.export.silicon.power.measure import (
     MEASURED,
@@ -35,6 +37,10 @@ from celosia.sim.support.progress import Progress, share
 __all__ = ["Measurement", "measure_power"]
 
 _MESH: Final = f"{MEASURED[0]}.execute.array.mesh"
+_MAPPING: Final = 0.5
+"""The share of a measurement that Yosys takes, about."""
+_CHOOSING: Final = 0.4
+"""The share of a text that its windows take until they are chosen, about."""
 _SCALER: Final = f"{MEASURED[0]}.load.unit.rows.scaler"
 
 
@@ -45,6 +51,10 @@ class Measurement:
     report: PowerReport
     text: str
     """The table as a file has it."""
+    sets: Sequence[Sequence[Sample]]
+    """The windows of each text."""
+    beside: Mapping[str, Entry]
+    """The entries that operands of their own have told."""
 
 
 def measure_power(
@@ -65,14 +75,28 @@ def measure_power(
     tell("writing the Verilog", None)
     design = write_design(config)
     modules = [each for each in split_modules(design.verilog) if each.startswith(MEASURED)]
-    mapping = share(tell, 0, 0.4)
-    netlists = map_gates((yosys, library, energies), design, modules, at_once, mapping)
+    key = [design.verilog, design.models, yosys.identity, library.liberty]
+    keys = [key_of([*key, repr(run)]) for run in runs]
+    left = [each for each in keys if not is_kept(each)]
+    first = _MAPPING if left else 1.0
+    netlists = map_gates(
+        (yosys, library, energies), design, modules, at_once, share(tell, 0, first)
+    )
     sets: list[list[Sample]] = []
-    for number, run in enumerate(runs):
-        own = share(tell, 0.4 + 0.6 * number / len(runs), 0.4 + 0.6 * (number + 1) / len(runs))
-        windows = windows_of(design, run.options, run.span, own)
-        sets.append(measure_windows(design, netlists, run.options, windows, own))
+    for own_key, run in zip(keys, runs, strict=True):
+        begun = left.index(own_key) if own_key in left else 0
+        begin, end = (first + (1 - first) * (begun + n) / max(len(left), 1) for n in (0, 1))
+        own = share(tell, begin, end)
+        sets.append(kept_samples(own_key, partial(_samples, design, netlists, run, own_key, own)))
     return summed_up(name, design, netlists, sets, (library.identity, energies.volts))
+
+
+def _samples(
+    design: Design, netlists: Mapping[str, GateNetlist], run: RecordedRun, key: str, tell: Progress
+) -> list[Sample]:
+    choose = partial(windows_of, design, run.options, run.span, share(tell, 0, _CHOOSING))
+    windows = kept_windows(key, choose)
+    return measure_windows(design, netlists, run.options, windows, share(tell, _CHOOSING, 1))
 
 
 def summed_up(
@@ -114,6 +138,8 @@ def summed_up(
     return Measurement(
         PowerReport(EnergyTable(title, entries), check, samples, outputs),
         table_text(title, head, entries),
+        sets,
+        beside,
     )
 
 

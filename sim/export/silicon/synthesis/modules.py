@@ -10,6 +10,7 @@ __all__ = [
     "TOP",
     "VerilogModule",
     "embedded",
+    "flattened",
     "own_name",
     "places",
     "split_modules",
@@ -80,6 +81,21 @@ def standalone(module: VerilogModule, modules: Mapping[str, VerilogModule]) -> t
         return _UNNAMED.sub(lambda match: rf"\port${unnamed[match[1]]} ", verilog)
 
     return renumbered(text), renumbered(parts)
+
+
+def flattened(
+    top: str, modules: Mapping[str, VerilogModule], boxes: Mapping[str, VerilogModule]
+) -> tuple[str, str]:
+    """The module `top` as `TOP` with all of `modules` below it, and interfaces of `boxes` in them.
+
+    Modules keep their names, `boxes` begin with `PART`.
+    """
+    below = list(dict.fromkeys(name for _, name in places(top, modules)))
+    kinds = dict.fromkeys(kind for name in below for kind in _kinds(modules[name]))
+    new = {kind: f"{PART}{number}" for number, kind in enumerate(kinds) if kind in boxes}
+    texts = [_renamed(modules[name].text, new) for name in below]
+    parts = [_head(boxes[kind].interface, name) for kind, name in new.items()]
+    return "".join([_head(texts[0], TOP), *texts[1:]]), "".join(parts)
 
 
 def embedded(netlist: str, module: VerilogModule) -> str:

@@ -66,11 +66,18 @@ class ModuleScript:
         """
         modules, boxes = split_modules(verilog), split_modules(models)
         texts = {name: standalone(module, modules | boxes) for name, module in modules.items()}
+        return modules, self.products(texts, tell)
+
+    def products(self, texts: Mapping[str, tuple[str, str]], tell: Progress) -> dict[str, str]:
+        """What is kept of each of `texts`: Verilog whose top is `TOP`, and the black boxes in it.
+
+        Raises what `run` raises.
+        """
         keys = {name: self._key(*text) for name, text in texts.items()}
         # Of modules that are alike, the first.
         todo = {key: name for name, key in reversed(keys.items()) if not sound(self._place(key))}
         self._do({key: (name, *texts[name]) for key, name in todo.items()}, tell)
-        return modules, {name: self._kept(key) for name, key in keys.items()}
+        return {name: self._kept(key) for name, key in keys.items()}
 
     def _key(self, text: str, parts: str) -> str:
         files = [self.files[name] for name in sorted(self.files)]

@@ -7,11 +7,11 @@ import pytest
 from numpy.typing import NDArray
 
 from celosia.isa.presets import resolve_config
+from celosia.sim.export.silicon.energy.memories import access_pj
 from celosia.sim.export.silicon.energy.table import Entry, parse_table
 from celosia.sim.export.silicon.energy.unit_events import UNIT_EVENTS
 from celosia.sim.export.silicon.power.events import GROUPS, OTHERS
 from celosia.sim.export.silicon.power.measure import GroupWindow, Sample, group_of, halves
-from celosia.sim.export.silicon.power.memories import access_pj
 from celosia.sim.export.silicon.power.table_file import (
     Static,
     entries_of,

@@ -4,6 +4,7 @@ from celosia.sim.export.silicon.synthesis.modules import (
     TOP,
     VerilogModule,
     embedded,
+    flattened,
     places,
     split_modules,
     standalone,
@@ -125,3 +126,12 @@ def test_places():
         ("a", "top.a"),
         ("b.odd", "top.b"),
     ]
+
+
+def test_a_design_as_one_text():
+    modules = split_modules(TEXT + LEAF.format(name="\\nowhere ", number=1))
+    ram = "module celosia_ram_1rw_2x2_2(clk);\n  input clk;\n  reg x;\nendmodule\n"
+    text, parts = flattened("top_of_all", modules, split_modules(ram))
+    assert list(split_modules(text)) == [TOP, "top.a", "top.b"]
+    assert split_modules(text)[TOP].instances[-1] == ("rows", "part_2")
+    assert parts == ram.replace("celosia_ram_1rw_2x2_2", "part_2 ").replace("  reg x;\n", "")

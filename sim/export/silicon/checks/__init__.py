@@ -1,0 +1,1 @@
+"""What is checked of energies that were measured, beside the measurement."""
