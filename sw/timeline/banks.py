@@ -49,7 +49,7 @@ class Banks:
         meeting = [each for each in self._streams[bank] if each[1] > begin]
         for claims in (self._claims[bank], (claim for _, claim in self._owned[bank])):
             meeting += [each for each in claims if each[1] > begin and share + each[2] > 1]
-        if not meeting or accesses < TOO_FEW:
+        if not meeting or share * (end - begin) < TOO_FEW:
             return [(begin, end, share)]
         return list(_Backlog(share, begin, end, buffer).served(sorted(meeting)))
 

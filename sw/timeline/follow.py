@@ -7,7 +7,7 @@ from typing import Final
 
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 from celosia.isa.encoding import WeightType
-from celosia.isa.latencies import TOKEN_LATENCY, TRANSFORM_WORDS
+from celosia.isa.latencies import TOKEN_LATENCY
 from celosia.isa.memory import MemoryTiming
 from celosia.sw.timeline.array import RESULT_CYCLES, ArrayUnit
 from celosia.sw.timeline.banks import Banks
@@ -162,6 +162,7 @@ class Timeline:
         begin = max(head, written[a], written[w], self.accumulator.read[c])
         operands, kind = (a, w, c), {"transposed": transposed, "weights": weights}
         begin = self._array.take(begin, operands, rows, adds=accumulate, **kind)
+        self._follow_again()
         over = begin + rows
         read[a] = read[w] = over
         end = over + 2 * self.config.dim + RESULT_CYCLES

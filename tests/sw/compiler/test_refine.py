@@ -148,7 +148,7 @@ def test_a_product_of_odd_sizes_is_near_the_best_that_is_known(preset, best):
     """On the RTL: of all 31,104 plans on `base`, of those that searches tried on `tiny`."""
     config = resolve_config(preset)
     graph, _ = product_graph(MatMul(m=20, n=40, k=72, scale=0.01))
-    assert expected(refined_plan(graph, config), graph, config) <= 620
+    assert expected(refined_plan(graph, config), graph, config) <= 1.02 * best
 
 
 def test_a_search_starts_with_blocks_that_fill_half_of_the_accumulator():

@@ -100,3 +100,11 @@ def test_what_is_taken_back_hinders_nobody():
     assert not banks.disturbed
     assert banks.delay(0, 20, 30, 10) == 0
     assert banks.delay(0, 0, 10, 10) == pytest.approx(20)
+
+
+def test_what_takes_next_to_no_time_is_served_at_once():
+    """Two accesses within a millionth of a cycle are less than what is served of them by then."""
+    banks = Banks(rows=100, count=1)
+    banks.stream(0, 0, 100)
+    assert banks.delay(0, 10, 10 + 1e-7, 2) == 0
+    assert banks.delay(0, 10, 10, 2) == 0
