@@ -65,8 +65,6 @@ class ModelRun:
 
     path: Path
     sizes: Sizes
-    beside: Sequence[Path] = ()
-    """Files whose models are in the same graph."""
     calibration: Path | Mapping[str, Array] | None = None
     """An .npz file, or what is in it."""
     clip: Clip = "error"
@@ -81,6 +79,8 @@ class ModelRun:
     """The types of the weights of products."""
     precision: Precision | None = None
     """How they are chosen, if `weights` do not say it."""
+    beside: Sequence[Path] = ()
+    """Files whose models are in the same graph."""
 
 
 @dataclass(frozen=True)
