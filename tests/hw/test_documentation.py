@@ -15,6 +15,7 @@ from amaranth.lib import data
 from amaranth.lib.wiring import Component, Flow
 
 import celosia.hw
+from celosia.hw.execute.mesh import Mesh
 from celosia.hw.gemmini.windows import PoolingController, PoolWalker
 from celosia.hw.host.board.block_memory import BlockMemory
 from celosia.hw.host.board.bridge import Bridge
@@ -35,6 +36,7 @@ EXAMPLES: Final[Mapping[type[Component], Callable[[], Component]]] = {
     BlockMemory: lambda: BlockMemory(PRESETS["tiny"], 1024),
     BoardTop: lambda: BoardTop(PRESETS["tiny"], BOARD),
     Bridge: lambda: Bridge(BOARD),
+    Mesh: lambda: Mesh(PRESETS["base-int4"]),
     EarlyQueue: lambda: EarlyQueue(data.StructLayout({"bank": 2, "data": 8}), ("bank",)),
     UartReceiver: lambda: UartReceiver(8),
     UartTransmitter: lambda: UartTransmitter(8),

@@ -23,7 +23,7 @@ ACCELERATORS: Final = {
     "celosia": (
         CELOSIA,
         {
-            "loops": 114, "decoder": 1227, "issue": 4183, "load": 184, "execute": 113,
+            "loops": 114, "decoder": 1227, "issue": 4187, "load": 184, "execute": 113,
             "store": 250, "scratchpad": 4, "accumulator": 4, "parameters": 3, "tokens": 97,
             "transform": 677, "owners": 0, "": 113,
         },
@@ -31,7 +31,7 @@ ACCELERATORS: Final = {
     "gemmini": (
         GEMMINI,
         {
-            "loops": 739, "decoder": 925, "issue": 2805, "load": 184, "execute": 120,
+            "loops": 739, "decoder": 925, "issue": 2808, "load": 184, "execute": 120,
             "store": 1451, "scratchpad": 3, "accumulator": 3, "parameters": 1, "tokens": 97,
             "owners": 0, "": 113,
         },

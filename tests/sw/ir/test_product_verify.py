@@ -123,7 +123,7 @@ def test_a_gap_of_w_is_found_where_a_was_made(nests):
 
 def test_a_product_whose_rows_are_on_the_chip_in_part():
     """What no longer is, is loaded; the last block of rows goes to and fro along K."""
-    shape = EncoderShape(layers=1, width=64, heads=1, hidden=1024)
+    shape = EncoderShape(layers=1, width=64, heads=1, hidden=1536)
     case = encoder_case(random_quantized_encoder(shape, seed=0), [23], seed=0)
     base = CONFIGS["base"]
     compiled = compile_graph(case.graph, base, timing=MemoryTiming())

@@ -133,6 +133,6 @@ def test_rows_keep_their_times_unless_another_has_come():
     assert times.written == times.read == [0.0] * 5
     stamp(times.read, (1, 4), -7)
     stamp(times.read, (3, 4), -8)
-    settle(times.read, (0, 5), 7, 20.5)
+    settle(times.read, (0, 5), -7, 20.5)
     assert times.read == [0.0, 20.5, 20.5, -8, 0.0]
     assert times.written == [0.0] * 5
