@@ -75,7 +75,7 @@ def test_memory_is_what_limits_a_run_of_a_tenth_more_than_its_limit(least, bound
 
 
 def test_no_more_losses_have_a_line_than_somebody_reads(monkeypatch):
-    """Of ten that are alike, eight; the others are added up."""
+    """Eight of ten that are alike have one; the others are added up."""
     found = [Loss("a", f"wait_{number}", 10) for number in range(10)]
     monkeypatch.setattr(explaining, "losses", lambda _: found)
     monkeypatch.setattr(explaining, "together", lambda document: document)

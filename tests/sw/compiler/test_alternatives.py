@@ -76,7 +76,7 @@ def test_a_product_lists_the_cheapest_plan_with_each_other_value():
 
 
 def test_cycles_of_a_part_are_scaled_to_the_whole(monkeypatch):
-    """Of a part of 200 cycles, 300 are half as much again, and 100 one half."""
+    """A part takes 200 cycles: 300 are half as much again, and 100 are one half."""
     monkeypatch.setattr(alternatives, "COMPARED_TILES", 0)
     monkeypatch.setattr(alternatives, "choose", lambda *_: DEFAULT)
     found = iter([200, 300, 100, "too large", *[200] * 20])

@@ -66,7 +66,7 @@ def test_a_graph_whose_steps_are_not_its_rows_is_refused(monkeypatch):
 
 @pytest.mark.parametrize(("more", "same"), [(0.9e-3, True), (1.1e-3, False), (np.nan, False)])
 def test_steps_may_be_a_thousandth_of_the_largest_logit_off(more, same, monkeypatch):
-    """Of the tokens that are tried only: eight of twelve."""
+    """Eight of the twelve tokens are tried, and only their largest logit counts."""
     whole = graph()
     random = np.random.default_rng(0)
     wanted = random.uniform(-1, 1, (1, len(TOKENS), 24)).astype(np.float32)

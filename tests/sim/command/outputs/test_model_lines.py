@@ -63,7 +63,7 @@ def test_what_was_compared_is_added_up(reports, text):
 
 
 def test_memory_is_told_of_each_of_several_segments():
-    """Of a single one, its own table says so."""
+    """The table of a single segment says so itself."""
     assert len(lines(report(plan=PLAN))) == 1
     _, only = lines(report(), report(plan=PLAN))
     assert only.startswith("segment 1: memory: tensors that take 96 bytes apart are in 64")
