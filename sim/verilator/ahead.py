@@ -5,7 +5,7 @@ import signal
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from multiprocessing import get_context
+from multiprocessing import get_context, resource_tracker
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
@@ -31,7 +31,13 @@ def built_ahead(config: AcceleratorConfig, options: BuildOptions) -> Iterator[No
         yield
         return
     process = get_context("spawn").Process(target=_build, args=(config, options))
-    process.start()
+    # The process has no handler while it starts: an interrupt waits until it does.
+    resource_tracker.ensure_running()  # That lets interrupts through when it starts.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        process.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
     try:
         yield
     except BaseException:
@@ -49,6 +55,7 @@ def _build(config: AcceleratorConfig, options: BuildOptions) -> None:
     # A shell starts what runs in its background with interrupts ignored: ours must end the build.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         model_library(config, options)
     except (EnvironmentProblem, KeyboardInterrupt):
         return

@@ -91,6 +91,18 @@ def test_a_block_that_raises_ends_the_build_and_leaves_nothing_behind(cold, conf
     assert not is_built(config, OPTIONS)
 
 
+def test_a_block_that_raises_soon_says_nothing_of_the_build(cold, config, capfd):
+    """The process is interrupted while it imports, when it has no handler yet."""
+
+    def fails_soon():
+        time.sleep(0.2)
+        raise ValueError("soon")
+
+    with pytest.raises(ValueError, match="soon"), built_ahead(config, OPTIONS):
+        fails_soon()
+    assert capfd.readouterr() == ("", "")
+
+
 def test_an_interrupted_build_says_nothing_of_parts_without_a_use(monkeypatch, config):
     class Part(Elaboratable):
         def elaborate(self, platform):
