@@ -3,6 +3,7 @@
 import errno
 import functools
 import os
+import signal
 import sys
 import tempfile
 import traceback
@@ -29,6 +30,7 @@ WRONG: Final = 1
 BAD_INPUT: Final = 2
 """Exit code: bad input, or something is missing or full."""
 INTERRUPTED: Final = 130
+"""Exit code: Ctrl-C or SIGTERM."""
 
 _EXPECTED: Final = (
     ConfigError,
@@ -65,9 +67,12 @@ def guarded(command: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Res
 def run_guarded(program: Callable[[], object]) -> NoReturn:
     """Run a whole program and exit; also what the last lines of output raise is not a traceback.
 
+    SIGTERM interrupts it as Ctrl-C does, so that what it started ends with it.
+
     An error that no command expects is a mistake of Celosia's.  `guarded` lets it through, so that
     tests in one process with the command line see it; here it becomes a sentence.
     """
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     code: str | int | None = 0
     try:
         program()

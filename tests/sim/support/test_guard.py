@@ -2,6 +2,7 @@
 
 import errno
 import os
+import signal
 import tempfile
 
 import pytest
@@ -78,6 +79,16 @@ def test_a_program_ends_with_its_exit_code(error, code):
     with pytest.raises(SystemExit) as raised:
         run_guarded(program)
     assert raised.value.code == code
+
+
+def test_sigterm_interrupts_a_program():
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        with pytest.raises(SystemExit) as raised:
+            run_guarded(lambda: os.kill(os.getpid(), signal.SIGTERM))
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert raised.value.code == 130
 
 
 @pytest.fixture
