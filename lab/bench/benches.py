@@ -22,20 +22,23 @@ from celosia.lab.bench.speed import array_loop, measure_speed
 from celosia.lab.bench.trace import run_traces
 from celosia.lab.bench.weights import run_weights
 from celosia.lab.compilers.nonlinear import run_nonlinear
-from celosia.lab.compilers.passes import PassAsked, run_passes_bench
+from celosia.lab.compilers.passes import run_passes_bench
 from celosia.lab.compilers.table import run_compilers
+from celosia.lab.compilers.workload import ModelFiles
 from celosia.lab.tune.race.race import run_race
 from celosia.sim.support.extras import check_extra
 from celosia.sim.support.progress import Progress
 from celosia.sim.verilator.toolchain import find_compiler
 from celosia.sw.driver.device import Issue
 
-__all__ = ["BENCHES", "NONLINEAR", "PASSES", "Asked", "Benchmark"]
+__all__ = ["BENCHES", "COMPILERS", "NONLINEAR", "PASSES", "Asked", "Benchmark"]
 
 NONLINEAR: Final = "nonlinear"
 """The benchmark with an option of its own, `--seq`."""
 PASSES: Final = "passes"
-"""The benchmark with models of a user's own."""
+"""The benchmark that predicts models, also of a user's own, and may simulate them."""
+COMPILERS: Final = "compilers"
+"""The other one with models of a user's own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,8 +51,8 @@ class Asked:
     """Tokens of `nonlinear`; None: those of the survey."""
     sweep: Sweep = field(default_factory=Sweep)
     """The lanes and scale bits of `silicon`."""
-    passes: PassAsked = field(default_factory=PassAsked)
-    """The models of `passes`."""
+    models: ModelFiles = field(default_factory=ModelFiles)
+    """The models of `passes` and `compilers`."""
     measured: Mapping[str, Part] = field(default_factory=dict)
     """The parts of benchmarks that ran before, by their names."""
 
@@ -125,12 +128,12 @@ BENCHES: Final[Mapping[str, Benchmark]] = {
         run=lambda asked, tell: run_weights(tell, asked.issue),
         show=lambda part: [tables.weights_table(part.lines)],
     ),
-    "compilers": Benchmark(
-        run=lambda _, tell: Lines(run_compilers(tell)),
+    COMPILERS: Benchmark(
+        run=lambda asked, tell: Lines(run_compilers(tell, asked.models)),
         show=lambda part: [tables.compilers_table(part.lines)],
     ),
     PASSES: Benchmark(
-        run=lambda asked, tell: Lines(run_passes_bench(tell, asked.passes)),
+        run=lambda asked, tell: Lines(run_passes_bench(tell, asked.models)),
         show=lambda part: tables.passes_tables(part.lines),
     ),
     "tuning": Benchmark(

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 import typer
 
 from celosia.lab.bench.baseline import save_baseline as save_cycles
-from celosia.lab.bench.benches import BENCHES, NONLINEAR, PASSES, Asked
+from celosia.lab.bench.benches import BENCHES, COMPILERS, NONLINEAR, PASSES, Asked
 from celosia.lab.bench.silicon import SILICON, Sweep
 from celosia.lab.bench.suite import baseline_path, run_bench
-from celosia.lab.compilers.passes import PassAsked
+from celosia.lab.compilers.workload import ModelFiles
 from celosia.sim.command.options.common import IssueChoice, IssueOption, JsonOption, SeqOption
 from celosia.sim.command.options.groups import Group, grouped
 from celosia.sim.run.origin import write_document
@@ -31,14 +31,15 @@ def _only(what: str) -> Any:
     return typer.Option(min=1, help=f"Only so many {what} (repeatable); {SILICON} alone.")
 
 
-def _passes(
+def _models(
     *,
     models: Annotated[
         list[Path] | None,
         typer.Option(
             "--model",
             metavar="FILE.onnx",
-            help=f"A file in the place of the corpus (repeatable); {PASSES} alone.",
+            help="A file in the place of what the benchmark has of its own (repeatable); "
+            f"{PASSES} and {COMPILERS} alone.",
         ),
     ] = None,
     sizes: Annotated[
@@ -48,9 +49,9 @@ def _passes(
     rtl: Annotated[
         bool, typer.Option("--rtl", help=f"Simulate what {PASSES} predicts, too.")
     ] = False,
-) -> PassAsked:
-    """The models of `bench passes`."""
-    return PassAsked(models=tuple(models or ()), sizes=parse_sizes(sizes or ()), rtl=rtl)
+) -> ModelFiles:
+    """Models of a user's own."""
+    return ModelFiles(paths=tuple(models or ()), sizes=parse_sizes(sizes or ()), rtl=rtl)
 
 
 @grouped
@@ -68,7 +69,7 @@ def bench(
     seq: SeqOption = None,
     lanes: Annotated[list[int] | None, _only("lanes")] = None,
     scale_bits: Annotated[list[int] | None, _only("bits of scales")] = None,
-    passes: Annotated[PassAsked, Group(_passes)],
+    models: Annotated[ModelFiles, Group(_models)],
     save_baseline: Annotated[
         bool,
         typer.Option("--save-baseline", help="Commit to these cycles: benchmarks/baseline.jsonl."),
@@ -81,12 +82,16 @@ def bench(
     for option, numbers in (("lanes", lanes), ("scale-bits", scale_bits)):
         if numbers and name != SILICON:
             raise InputError(f"--{option} {numbers[0]}: only bench {SILICON} has it")
-    if passes != PassAsked() and name != PASSES:
-        raise InputError(f"--model, --dim, --rtl: only bench {PASSES} has them")
+    if models.rtl and name != PASSES:
+        raise InputError(f"--rtl: only bench {PASSES} has it")
+    if models != ModelFiles() and name not in (PASSES, COMPILERS):
+        raise InputError(f"--model, --dim: only bench {PASSES} and bench {COMPILERS} have them")
+    if models.sizes and not models.paths:
+        raise InputError("--dim: it is the size of an input of --model")
     check_destination(json)
     with progress_bar() as tell:
         sweep = Sweep.of(lanes or (), scale_bits or ())
-        asked = Asked(issue=issue.value, seq=seq, sweep=sweep, passes=passes)
+        asked = Asked(issue=issue.value, seq=seq, sweep=sweep, models=models)
         measured = run_bench([name] if name else (), tell, command_line(), asked)
     measured.show(table_console(json))
     write_document(json, measured)

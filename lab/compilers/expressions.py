@@ -8,8 +8,8 @@ from typing import Final
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
-from celosia.lab.compilers.graph_cycles import graph_cycles
 from celosia.lab.compilers.row import Row, System
+from celosia.lab.compilers.workload import graph_cycles
 from celosia.lab.graphs.expressions import SIX, Maker
 from celosia.sim.devices.devices import open_device
 from celosia.sim.run.checks import checked_product

@@ -2,14 +2,11 @@
 
 from typing import Final
 
-from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
-from celosia.lab.compilers.graph_cycles import graph_cycles
 from celosia.lab.compilers.row import Row, System
+from celosia.lab.compilers.workload import Workload, run_ways
 from celosia.lab.graphs.branches import branches_case
 from celosia.sim.support.progress import Progress
-from celosia.sw.compiler.passes import Encode
-from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.compiler.reuse import Reuse
 
 __all__ = ["GLOW", "glow"]
@@ -23,20 +20,22 @@ GLOW: Final = System(
 GRAPH: Final = "texts-deep"
 
 
-def glow(tell: Progress, graph: str = GRAPH, preset: str = "base") -> Row:
-    """Layers with bytes of their own for each tensor, and with bytes that are used again."""
-    config, case, memory = resolve_config(preset), branches_case(graph, 0), MemoryTiming()
-    cycles, right, work = dict[str, int](), True, graph
-    for name, encode in (("apart", Encode()), ("reused", Reuse())):
-        tell(name, None)
-        compiled = compile_graph(case.graph, config, encode)
-        cycles[name], good = graph_cycles(case, compiled, config, memory)
-        right = right and good
-        if plan := compiled.memory:
-            work += f": {plan.dense:,} bytes of tensors in {plan.peak:,}, {plan.live_sum:,} live"
+def _layers() -> Workload:
+    return Workload(GRAPH, (branches_case(GRAPH, 0),))
+
+
+def glow(tell: Progress, workload: Workload | None = None, preset: str = "base") -> Row:
+    """Graphs with bytes of their own for each tensor, and with bytes that are used again."""
+    config, workload = resolve_config(preset), workload or _layers()
+    reused = workload.compiled(config, lambda _: [Reuse()])
+    programs = {"apart": workload.compiled(config), "reused": reused}
+    cycles, right = run_ways(workload, programs, config, tell)
+    plans = [program.memory for program in reused if program.memory]
+    plan = max(plans, key=lambda plan: plan.dense)
     return Row(
         about=GLOW,
-        work=work,
+        work=f"{workload.name}: {plan.dense:,} bytes of tensors in {plan.peak:,}, "
+        f"{plan.live_sum:,} live",
         gain=cycles["apart"] / cycles["reused"] if cycles["reused"] else None,
         cycles=cycles,
         right=right,

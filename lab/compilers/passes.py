@@ -4,44 +4,28 @@ Passes are those of `celosia.sw.frontend.recognize.recognize.road`, left out one
 that changes nothing of a model gains nothing there.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from math import prod
-from pathlib import Path
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.documents.record import Key, Record
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
-from celosia.lab.compilers.substitutions import RtlSegments
+from celosia.lab.compilers.workload import ModelFiles, run_ways, workload_of
 from celosia.sim.run.models.time_share import TimeShare, predict_shares
 from celosia.sim.support.extras import import_extra
 from celosia.sim.support.progress import Progress
-from celosia.sim.workloads.models.prepare import import_file, random_samples
 from celosia.sw.compiler.costs import Costs
 from celosia.sw.frontend.nn.graph import FloatGraph
-from celosia.sw.frontend.nn.random_inputs import random_inputs
 from celosia.sw.frontend.recognize.recognize import recognize
-from celosia.sw.models.steps import Calibrate, Instantiate, Model, follow
-from celosia.sw.quantize.graphs.quantized import run_model
+from celosia.sw.models.steps import Model
 
-__all__ = ["Cycles", "ModelPasses", "PassAsked", "PassGain", "by_pass", "run_passes_bench"]
+__all__ = ["Cycles", "ModelPasses", "PassGain", "by_pass", "run_passes_bench"]
 
 TOKENS: Final = 64
 """Tokens of the corpus' models."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PassAsked:
-    """The models that are looked at, and how."""
-
-    models: tuple[Path, ...] = ()
-    """Files; none: the corpus."""
-    sizes: Mapping[str, int] = field(default_factory=dict)
-    """The sizes of their inputs."""
-    rtl: bool = False
-    """Accelerators are simulated, too, with every element compared."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,13 +77,13 @@ class ModelPasses(Record):
 
 
 def run_passes_bench(
-    tell: Progress, asked: PassAsked | None = None, preset: str = "base"
+    tell: Progress, asked: ModelFiles | None = None, preset: str = "base"
 ) -> tuple[ModelPasses, ...]:
     """Each model of the corpus, or each file that is asked for.
 
     Raises `InputError` and `ImportProblem` for a file that cannot be read.
     """
-    asked = asked or PassAsked()
+    asked = asked or ModelFiles()
     config, timing = resolve_config(preset), MemoryTiming()
     return tuple(
         _model_passes(name, make(), config, timing, tell, rtl=asked.rtl)
@@ -107,10 +91,10 @@ def run_passes_bench(
     )
 
 
-def _models(asked: PassAsked) -> Iterator[tuple[str, Callable[[], FloatGraph]]]:
-    if asked.models:
-        for path in asked.models:
-            yield path.name, lambda path=path: import_file(path, asked.sizes).imported.graph
+def _models(asked: ModelFiles) -> Iterator[tuple[str, Callable[[], FloatGraph]]]:
+    if asked.paths:
+        for name, graph in asked.graphs():
+            yield name, lambda graph=graph: graph
         return
     exports = import_extra("celosia.lab.exports.imported", "onnx")
     catalog = import_extra("celosia.lab.exports.catalog", "onnx")
@@ -142,7 +126,10 @@ def _model_passes(
             return None
         cycles = None
         if rtl:
-            cycles, right = _simulated(model, config, timing, tell)
+            workload = workload_of(name, model)
+            programs = {"RTL": workload.compiled(config)}
+            found, right = run_ways(workload, programs, config, tell)
+            cycles = found["RTL"]
             wrong.extend([without or "all"] * (not right))
         return _cycles(share, cycles)
 
@@ -158,19 +145,6 @@ def _model_passes(
 
 def _cycles(share: TimeShare, rtl: int | None) -> Cycles:
     return Cycles(accelerator=share.accelerator, host=share.host_cycles, rtl=rtl)
-
-
-def _simulated(
-    model: Model, config: AcceleratorConfig, timing: MemoryTiming, tell: Progress
-) -> tuple[int, bool]:
-    """The cycles of all segments on the RTL, and whether every element was right."""
-    graph = model.recognized.graph
-    samples = random_samples(graph, 0)
-    quantized = follow(Calibrate(samples), Instantiate(), model=model).quantized
-    masks = [each for each in graph.inputs if "mask" in each]
-    runner = RtlSegments(config, timing, tell)
-    run_model(quantized, random_inputs(graph, masks, 0), runner)
-    return runner.cycles, runner.right
 
 
 def by_pass(lines: Sequence[ModelPasses]) -> dict[str, tuple[int, float]]:

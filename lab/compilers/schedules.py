@@ -6,19 +6,20 @@ from typing import Final
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.lab.compilers.row import Row, System
+from celosia.lab.compilers.workload import Workload, run_ways
 from celosia.sim.devices.devices import open_device
 from celosia.sim.run.checks import checked_product
 from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.operands import random_operands
 from celosia.sim.workloads.product_workloads import Operator, device_bytes
 from celosia.sw.compiler.fluent import Schedule
-from celosia.sw.compiler.pipeline import find_plan
+from celosia.sw.compiler.pipeline import Decide, find_plan
 from celosia.sw.compiler.starts import plain_plan
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.problems import graph_of
 
-__all__ = ["HALIDE", "halide"]
+__all__ = ["HALIDE", "halide", "halide_of"]
 
 HALIDE: Final = System(
     system="Halide",
@@ -50,6 +51,23 @@ def halide(tell: Progress, problem: MatMul = PRODUCT, preset: str = "base") -> R
         work=f"a product of {'x'.join(map(str, extents))}, from nothing decided to pieces that "
         "arrive while others are read",
         gain=cycles["plain"] / cycles["hidden"] if cycles["hidden"] else None,
+        cycles=cycles,
+        right=right,
+    )
+
+
+def halide_of(tell: Progress, workload: Workload, preset: str = "base") -> Row:
+    """Graphs by plans that decide nothing, and by the compiler's own."""
+    config = resolve_config(preset)
+    programs = {
+        "plain": workload.compiled(config, lambda graph: [Decide(plain_plan(graph, config))]),
+        "the compiler's": workload.compiled(config),
+    }
+    cycles, right = run_ways(workload, programs, config, tell)
+    return Row(
+        about=HALIDE,
+        work=f"{workload.name}, from nothing decided to the compiler's own plan",
+        gain=cycles["plain"] / cycles["the compiler's"] if all(cycles.values()) else None,
         cycles=cycles,
         right=right,
     )

@@ -2,33 +2,25 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from math import prod
 from typing import Final
 
-from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.lab.compilers.row import Row, System
+from celosia.lab.compilers.workload import Workload, run_ways, segments_of
 from celosia.lab.graphs.rewritable import REWRITABLE
 from celosia.lab.substitute.optimize import Way, optimize_model
-from celosia.sim.devices.devices import open_device
-from celosia.sim.run.graph_run import compile_for, measure_compiled
 from celosia.sim.support.extras import import_extra
 from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.models.prepare import random_samples
 from celosia.sw.compiler.costs import Costs
 from celosia.sw.frontend.nn.graph import FloatGraph
-from celosia.sw.frontend.nn.operators.operator import Array
 from celosia.sw.frontend.nn.random_inputs import random_inputs
 from celosia.sw.frontend.recognize.recognize import recognized_loudly
-from celosia.sw.ir import graph_interpret
-from celosia.sw.ir.graph import Graph
-from celosia.sw.models.cases import Case
 from celosia.sw.models.steps import Calibrate, Instantiate, Model, follow
-from celosia.sw.quantize.graphs.quantized import run_model
 
-__all__ = ["GRAPHS", "METAFLOW", "GraphLine", "RtlSegments", "metaflow", "run_graphs"]
+__all__ = ["GRAPHS", "METAFLOW", "GraphLine", "metaflow", "run_graphs"]
 
 METAFLOW: Final = System(
     system="MetaFlow",
@@ -66,28 +58,6 @@ class GraphLine:
         return self.cycles[before] / self.cycles["search"]
 
 
-@dataclass
-class RtlSegments:
-    """Runs the segments of a model on the RTL."""
-
-    config: AcceleratorConfig
-    timing: MemoryTiming
-    tell: Progress
-    cycles: int = 0
-    right: bool = True
-
-    def __call__(
-        self, number: int, graph: Graph, inputs: Mapping[str, Array]
-    ) -> Mapping[str, Array]:
-        compiled = compile_for(graph, self.config, self.timing)
-        opened = partial(open_device, "verilator", self.config, self.timing, progress=self.tell)
-        name, case = f"segment {number}", Case(graph, inputs)
-        found = measure_compiled(name, compiled, case, opened, self.timing)
-        self.cycles += found.whole.cycles or 0
-        self.right = self.right and found.whole.right
-        return {**graph_interpret.interpret(graph, inputs), **found.outputs}
-
-
 def run_graphs(
     tell: Progress, graphs: Mapping[str, Callable[[], FloatGraph]] = GRAPHS, preset: str = "base"
 ) -> tuple[GraphLine, ...]:
@@ -101,7 +71,7 @@ def run_graphs(
         masks = [each for each in graph.inputs if "mask" in each]
         inputs, costs = random_inputs(graph, masks, 0), Costs(config, timing)
         models = {"imported": follow(Calibrate(samples), Instantiate(), model=model)}
-        cycles, right = {}, True
+        cycles, right = dict[str, int](), True
         for way in _WAYS:
             found = optimize_model(model, samples, costs, way=way)
             # Where nothing was done, the same graph takes the same cycles.
@@ -110,10 +80,9 @@ def run_graphs(
             if each is models["imported"] and cycles:
                 cycles[way] = cycles["imported"]
                 continue
-            tell(f"{name}, {way}", None)
-            runner = RtlSegments(config, timing, tell)
-            run_model(each.quantized, inputs, runner)
-            cycles[way], right = runner.cycles, right and runner.right
+            workload = Workload(name, segments_of(each.quantized, inputs), timing)
+            found, good = run_ways(workload, {way: workload.compiled(config)}, config, tell)
+            cycles, right = cycles | found, right and good
         lines.append(GraphLine(name, cycles, right))
     return tuple(lines)
 

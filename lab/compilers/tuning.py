@@ -5,11 +5,13 @@ from math import prod
 from typing import Final
 
 from celosia.lab.compilers.row import Row, System
+from celosia.lab.compilers.workload import Workload
 from celosia.lab.tune.race.race import TUNED, Runs, tuned_cycles
 from celosia.lab.tune.race.workloads import WORKLOADS, Racetrack
+from celosia.lab.tune.work import Work
 from celosia.sim.support.progress import Progress
 
-__all__ = ["AUTOTVM", "autotvm"]
+__all__ = ["AUTOTVM", "autotvm", "autotvm_of"]
 
 AUTOTVM: Final = System(
     system="AutoTVM",
@@ -18,8 +20,16 @@ AUTOTVM: Final = System(
     source="Chen et al., NeurIPS 2018",
 )
 
+_OF_A_MODEL: Final = 5
+"""Runs of a search for a model's plan: before each, tens of programs of it are predicted."""
 
-def autotvm(tell: Progress, tracks: Sequence[Racetrack] = WORKLOADS, trials: int = TUNED) -> Row:
+
+def autotvm(
+    tell: Progress,
+    tracks: Sequence[Racetrack] = WORKLOADS,
+    trials: int = TUNED,
+    what: str = "the five workloads of bench tuning",
+) -> Row:
     """The compiler's plan and the best of a few runs, for each workload of `bench tuning`."""
     cycles, gains = dict[str, int](), list[float]()
     for done, track in enumerate(tracks):
@@ -29,8 +39,15 @@ def autotvm(tell: Progress, tracks: Sequence[Racetrack] = WORKLOADS, trials: int
         gains.append(before / after)
     return Row(
         about=AUTOTVM,
-        work=f"the {len(tracks)} workloads of bench tuning, {trials} runs each from the compiler's "
-        "plan; geometric mean",
+        work=f"{what}, {trials} runs each from the compiler's plan; geometric mean",
         gain=prod(gains) ** (1 / len(gains)),
         cycles=cycles,
     )
+
+
+def autotvm_of(tell: Progress, workload: Workload, trials: int = _OF_A_MODEL) -> Row:
+    """As `autotvm`, of the graph with the most products."""
+    case = max(workload.cases, key=lambda case: case.graph.macs)
+    name = f"{workload.name}, {case.graph.name}"
+    track = Racetrack(name, lambda: Work(case.graph, case), 0, timing=workload.timing)
+    return autotvm(tell, [track], trials, f"{workload.name}, its graph with the most products")

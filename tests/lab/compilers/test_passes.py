@@ -4,7 +4,8 @@ import pytest
 
 from celosia.lab.bench.tables import passes_tables
 from celosia.lab.compilers import passes
-from celosia.lab.compilers.passes import Cycles, ModelPasses, PassAsked, PassGain, by_pass
+from celosia.lab.compilers.passes import Cycles, ModelPasses, PassGain, by_pass
+from celosia.lab.compilers.workload import ModelFiles
 from celosia.lab.exports.catalog import EXPORTS
 from celosia.lab.exports.writing.size import SMALL
 from celosia.sim.support.progress import silent
@@ -26,7 +27,7 @@ def test_a_file_without_each_pass_that_changes_it(tmp_path):
     """A pass that is left out leaves its operators to the host, which takes longer."""
     path = tmp_path / "bert.onnx"
     path.write_bytes(EXPORTS["bert-13"].build(SMALL).SerializeToString())
-    asked = PassAsked(models=(path,), sizes={"batch": 1, "sequence": 8})
+    asked = ModelFiles(paths=(path,), sizes={"batch": 1, "sequence": 8})
     (line,) = passes.run_passes_bench(silent, asked)
     gains = {each.name: each.gain or 0 for each in line.passes}
     assert line.model == "bert.onnx"

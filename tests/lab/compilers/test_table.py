@@ -4,19 +4,24 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from onnx import TensorProto, helper
 
 from celosia.lab.bench.line import Lines
 from celosia.lab.bench.suite import Bench
-from celosia.lab.compilers.dialects import mlir
+from celosia.lab.compilers import table
 from celosia.lab.compilers.expressions import expressions
 from celosia.lab.compilers.latency import tvm
 from celosia.lab.compilers.row import Row, System
 from celosia.lab.compilers.substitutions import GRAPHS, GraphLine, metaflow
 from celosia.lab.compilers.table import ROWS, run_compilers
 from celosia.lab.compilers.tuning import autotvm
+from celosia.lab.compilers.workload import ModelFiles
+from celosia.lab.exports.catalog import EXPORTS
+from celosia.lab.exports.writing.size import SMALL
 from celosia.lab.graphs.expressions import gram
 from celosia.lab.graphs.rewritable import REWRITABLE
 from celosia.sim.support.display import table_console
+from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import silent
 
 ABOUT = System(system="A", mechanism="an idea", claim="2 x", source="a paper")
@@ -71,12 +76,6 @@ def test_tuning_gains_the_geometric_mean_over_workloads(monkeypatch):
     assert row.cycles["one, tuned"] == 100
 
 
-def test_a_graph_from_its_text_leaves_the_same_elements():
-    row = mlir(silent, "functional")
-    assert row.right
-    assert row.gain is None
-
-
 def test_operators_are_measured_beside_products_of_their_sizes(monkeypatch):
     monkeypatch.setattr(
         "celosia.lab.compilers.expressions.graph_cycles", lambda case, *_: (case.graph.macs, True)
@@ -94,10 +93,11 @@ def test_operators_are_measured_beside_products_of_their_sizes(monkeypatch):
     assert row.cycles["small"] == 512
 
 
-def test_each_system_has_a_row_and_a_wrong_one_is_a_failure(capsys):
+def test_each_system_has_a_row_and_a_wrong_one_is_a_failure(capsys, monkeypatch):
     assert len(ROWS) == 9
     made = Row(about=ABOUT, work="w", gain=2.0, cycles={})
-    rows = run_compilers(silent, [lambda tell: made] * 2)
+    monkeypatch.setattr(table, "ROWS", [lambda tell: made] * 2)
+    rows = run_compilers(silent)
     bench = Bench(parts={"compilers": Lines(rows)})
     assert bench.right
     assert bench.document()["rows"][0]["system"] == "A"
@@ -105,3 +105,40 @@ def test_each_system_has_a_row_and_a_wrong_one_is_a_failure(capsys):
     assert "an idea" in capsys.readouterr().out
     wrong = Row(about=ABOUT, work="w", gain=1.0, cycles={}, right=False)
     assert not Bench(parts={"compilers": Lines((wrong,))}).right
+
+
+def test_rows_of_files_are_all_those_that_a_model_has(tmp_path, monkeypatch):
+    path = tmp_path / "bert.onnx"
+    path.write_bytes(EXPORTS["bert-13"].build(SMALL).SerializeToString())
+
+    def row(tell, workload):
+        macs = sum(case.graph.macs for case in workload.cases)
+        return Row(about=ABOUT, work=workload.name, gain=1.0, cycles={"macs": macs})
+
+    monkeypatch.setattr(table, "OF_A_MODEL", [row])
+    monkeypatch.setattr(
+        table,
+        "run_graphs",
+        lambda tell, graphs: [
+            GraphLine(name, {"imported": 3, "greedy": 2, "search": 1}, right=True)
+            for name in graphs
+        ],
+    )
+    sizes = {"batch": 1, "sequence": 8}
+    rows = run_compilers(silent, ModelFiles(paths=(path, path), sizes=sizes))
+    assert [(each.work, each.gain) for each in rows[::2]] == [("bert.onnx", 1.0)] * 2
+    assert all(each.cycles["macs"] > 0 for each in rows[::2])
+    assert [(each.about.system, each.gain) for each in rows[1::2]] == [("MetaFlow", 3.0)] * 2
+
+
+def test_a_file_of_which_the_accelerator_computes_nothing_is_refused(tmp_path):
+    graph = helper.make_graph(
+        [helper.make_node("Erf", ["x"], ["y"])],
+        "host",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 3])],
+    )
+    path = tmp_path / "host.onnx"
+    path.write_bytes(helper.make_model(graph).SerializeToString())
+    with pytest.raises(InputError, match=r"host\.onnx: the accelerator computes nothing of it"):
+        run_compilers(silent, ModelFiles(paths=(path,)))
