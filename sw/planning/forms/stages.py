@@ -4,7 +4,7 @@ Rings are named; `celosia.sw.planning.forms.plan.RingPlan` says where they are. 
 elements unless they are called tiles: a tile is `dim` columns.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 __all__ = [
@@ -100,6 +100,10 @@ class TailPart:
     """Tiles of columns that a transform of the normalization takes, at most."""
     source: str = ""
     """The ring of what is normalized; empty: as for other rows."""
+
+    def of(self, norm: NormPlan) -> NormPlan:
+        """How these rows are normalized, where others are as `norm` says."""
+        return replace(norm, tiles=self.tiles, source=self.source or norm.source)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -157,5 +157,4 @@ def _norm(
     if stage.tail:
         yield from rules.cut("tail", tuple(part.rows for part in stage.tail), stage.rows[-1])
     for part in stage.tail:
-        other = part.source or stage.norm.source
-        yield from norm_rules(stage.norm, norm, part.rows, rules, tiles=part.tiles, source=other)
+        yield from norm_rules(part.of(stage.norm), norm, part.rows, rules)

@@ -20,27 +20,14 @@ def norm_stage_rules(stage: NormStage, rules: StageRules, op: LayerNorm) -> Iter
     yield from rules.fits("slots-fit", stage.slots, "statistics", max(stage.rows))
 
 
-def norm_rules(
-    norm: NormPlan,
-    op: LayerNorm,
-    rows: int,
-    rules: StageRules,
-    *,
-    tiles: int | None = None,
-    source: str | None = None,
-) -> Iterator[Rule]:
-    """The rules of the normalization of blocks of so many rows.
-
-    Some blocks take other `tiles` of columns at once, or another ring of their `source`.
-    """
+def norm_rules(norm: NormPlan, op: LayerNorm, rows: int, rules: StageRules) -> Iterator[Rule]:
+    """The rules of the normalization of blocks of so many rows."""
     parameters = [view for output in op.outputs for view in (output.gamma, output.beta)]
     yield from rules.given(parameters, inputs=False)
-    tiles = norm.tiles if tiles is None else tiles
-    source = norm.source if source is None else source
-    yield "norm-tiles", tiles > 0, f"{tiles} tiles are none"
-    most = min(tiles, rules.tiles(op.source.cols))
+    yield "norm-tiles", norm.tiles > 0, f"{norm.tiles} tiles are none"
+    most = min(norm.tiles, rules.tiles(op.source.cols))
     taken = rows * rules.blocks(op.source, most)
-    yield from rules.fits("norm-source-fits", source, "scratchpad", taken)
+    yield from rules.fits("norm-source-fits", norm.source, "scratchpad", taken)
     legal = len(norm.results) == len(op.outputs)
     yield "norm-results", legal, f"rings {norm.results}, but {len(op.outputs)} outputs"
     for name, output in zip(norm.results, op.outputs, strict=True):
@@ -48,4 +35,4 @@ def norm_rules(
         yield from rules.fits("norm-results-fit", name, "scratchpad", taken)
     taken = _PARAMETER_ROWS * most
     yield from rules.fits("affines-fit", norm.affines, "parameters", taken)
-    yield from rules.apart((source,), *((name,) for name in norm.results))
+    yield from rules.apart((norm.source,), *((name,) for name in norm.results))

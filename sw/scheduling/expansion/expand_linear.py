@@ -226,7 +226,7 @@ class _Expansion:
             part = yield from self.summed(some, end, sums.out, backwards=backwards)
             yield from drained(self.moves, finish, part, stage.drain, counted)
             block = NormBlock(norm, row + first, tail.rows, slot + first)
-            yield from normalized(self.moves, block, stage.norm, tail.tiles, tail.source)
+            yield from normalized(self.moves, block, tail.of(stage.norm))
             first += tail.rows
 
     def softmax(self, how: Softmax, cut: Cut) -> Iterator[Op]:

@@ -41,15 +41,10 @@ def normalized_rows(
     yield from normalized(moves, block, norm)
 
 
-def normalized(
-    moves: Moves, block: NormBlock, norm: NormPlan, tiles: int = 0, source: str = ""
-) -> Iterator[Op]:
-    """Normalize rows whose statistics are complete.
-
-    Some blocks take other `tiles` of columns at once, or another ring of their `source`.
-    """
-    for col, cols in _chunks(block.op, tiles or norm.tiles, moves.dim):
-        yield from _normalized(moves, block, norm, col, cols, source or norm.source)
+def normalized(moves: Moves, block: NormBlock, norm: NormPlan) -> Iterator[Op]:
+    """Normalize rows whose statistics are complete."""
+    for col, cols in _chunks(block.op, norm.tiles, moves.dim):
+        yield from _normalized(moves, block, norm, col, cols)
 
 
 def _chunks(op: LayerNorm, most: int, dim: int) -> Iterator[tuple[int, int]]:
@@ -72,11 +67,11 @@ def _moments(moves: Moves, block: NormBlock, col: int, cols: int, ring: str) -> 
 
 
 def _normalized(
-    moves: Moves, block: NormBlock, norm: NormPlan, col: int, cols: int, ring: str
+    moves: Moves, block: NormBlock, norm: NormPlan, col: int, cols: int
 ) -> Iterator[Op]:
     """One transform, and its stores."""
     op = block.op
-    source = yield from moves.load(block.part(op.source, col, cols), ring)
+    source = yield from moves.load(block.part(op.source, col, cols), norm.source)
     outs = [block.part(output.out, col, cols) for output in op.outputs]
     targets = [moves.take(out, name) for out, name in zip(outs, norm.results, strict=True)]
     types = [moves.element_type(out) for out in outs]
