@@ -8,14 +8,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import product
-from typing import Final
 
 from celosia.isa.encoding import WeightType
 from celosia.isa.functions.table import FUNCTIONS, Function
 from celosia.sw.ir.graph import View
 
 __all__ = [
-    "NO_SETTINGS",
     "Drain",
     "Load",
     "LoadParameters",
@@ -32,8 +30,6 @@ __all__ = [
 
 Settings = Mapping[str, int]
 """Fields of an instruction; those left out have their defaults."""
-
-NO_SETTINGS: Final[Settings] = {}
 
 
 class Space(Enum):
@@ -215,11 +211,6 @@ class Transform:
         """Whether it changes the statistics of its rows, or needs what is derived from them."""
         entry = FUNCTIONS[self.function]
         return self.counts or entry.maximum or entry.facts
-
-    @property
-    def begins_statistics(self) -> bool:
-        """Whether its rows' statistics begin here; else it goes on with them, or has none."""
-        return FUNCTIONS[self.function].begins and bool(self.settings.get("start"))
 
     def parameter_rows(self, dim: int) -> Iterator[tuple[int, int]]:
         """First row and number of rows of each range of parameters that it reads."""

@@ -68,12 +68,13 @@ class _Slots:
         if first + op.source.rows > len(self.state):
             raise ValueError(f"slots {first}.. of {op.source.rows} rows do not exist")
         state = self.state[first : first + op.source.rows]
-        if FUNCTIONS[op.function].facts:
+        entry = FUNCTIONS[op.function]
+        if entry.facts:
             if (state < self.COMPLETE).any():
                 raise ValueError("its statistics are not complete")
             state[:] = self.USED
             return
-        begins = op.begins_statistics
+        begins = entry.begins and bool(op.settings.get("start"))
         if begins and ((state == self.OPEN) | (state == self.COMPLETE)).any():
             raise ValueError("starts statistics before those in their place have been used")
         if not begins and (state != self.OPEN).any():

@@ -13,7 +13,7 @@ from celosia.isa.encoding import (
 from celosia.isa.operations.transforms import Rows
 from celosia.isa.operations.transforms import Transform as Operation
 from celosia.isa.state.transform_state import TRANSFORM_CONFIGS, TransformState
-from celosia.sw.ir.program import NO_SETTINGS, LocalRows, Settings, Space, Transform
+from celosia.sw.ir.program import LocalRows, Settings, Space, Transform
 
 __all__ = ["local_rows", "operation_of"]
 
@@ -40,8 +40,8 @@ def operation_of(op: Transform) -> Operation:
     settings: tuple[tuple[Instruction, Settings], ...] = (
         (CONFIG_TRANSFORM, {"function": op.function, **op.settings}),
         (CONFIG_ROWS, rows),
-        (CONFIG_NORM, {**(op.norm or NO_SETTINGS), **norm}),
-        (CONFIG_MASK, op.mask or NO_SETTINGS),
+        (CONFIG_NORM, {**(op.norm or {}), **norm}),
+        (CONFIG_MASK, op.mask or {}),
     )
     state = TransformState(_DEFAULTS)
     for instruction, given in settings:
