@@ -24,10 +24,6 @@ class _Corner(NamedTuple):
     depth: int
     across: int
 
-    def moved(self, depth: int) -> "_Corner":
-        """The tile that is so much further along K."""
-        return _Corner(self.tensor, self.depth + depth, self.across)
-
 
 class _Reach(NamedTuple):
     """What products take of A or W along K: from one tile on, to the one behind the last.
@@ -222,4 +218,4 @@ class ProductChecker:
 
 def _reach(corner: _Corner | None, depth: int) -> _Reach:
     """What is so long along K from a tile on; None: a transform has made it."""
-    return _Reach(corner, corner and corner.moved(depth))
+    return _Reach(corner, corner and corner._replace(depth=corner.depth + depth))
