@@ -8,7 +8,7 @@ without such within a part, and the shorter one is taken.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, pairwise
+from itertools import chain, count, pairwise
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
@@ -72,13 +72,7 @@ def compress_loops(
         ),
         key=lambda nodes: sum(node.cost for node in nodes),
     )
-    return tuple(command for node in whole for command in _commands(node))
-
-
-def _commands(node: Node) -> list[Command]:
-    """The commands of `node`."""
-    place = iter(range(len(node.levels)))
-    return list(_written(node, node, place))
+    return tuple(command for node in whole for command in _written(node, node, count()))
 
 
 def _written(node: Node, whole: Node, places: Iterator[int]) -> Iterator[Command]:

@@ -28,8 +28,6 @@ _TOGETHER: Final = 1 << 17
 class Reach:
     """Which loops are looked for."""
 
-    shortest: int = 1
-    """Nodes of an iteration, at least."""
     longest: int
     """Nodes of an iteration, at most."""
     iterations: int = 2
@@ -64,7 +62,7 @@ def with_loops(
     for reach in passes:
         found: list[list[_Loops]] = [[] for _ in left]
         least = reach.iterations - reach.partial  # Complete ones.
-        lengths = range(reach.shortest, min(reach.longest, len(left) // least) + 1)
+        lengths = range(1, min(reach.longest, len(left) // least) + 1)
         for place, loops in stretch.loops(lengths, entries, reach):
             found[place].append(loops)
         if any(found):
