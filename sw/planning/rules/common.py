@@ -5,7 +5,7 @@ which each may rely on those before it: whoever checks them stops at the first t
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import combinations
+from itertools import combinations, product
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
@@ -109,10 +109,6 @@ class StageRules:
     def apart(self, *roles: Iterable[str]) -> Iterator[Rule]:
         """Rings of different roles have no row in common."""
         for ones, others in combinations(map(tuple, roles), 2):
-            for one in ones:
-                for other in others:
-                    yield self._apart(one, other)
-
-    def _apart(self, one: str, other: str) -> Rule:
-        meet = self.plan.rings[one].meets(self.plan.rings[other])
-        return "ring-apart", not meet, f"rings {one} and {other} have rows in common"
+            for one, other in product(ones, others):
+                meet = self.plan.rings[one].meets(self.plan.rings[other])
+                yield "ring-apart", not meet, f"rings {one} and {other} have rows in common"
