@@ -68,10 +68,6 @@ class ProductBlock:
     met: tuple[int, int] | None = None
     """The rows that are computed, the first and that behind the last; None: all."""
 
-    def of_rows(self, met: tuple[int, int]) -> "ProductBlock":
-        """The same for these rows."""
-        return replace(self, met=met)
-
     @property
     def rows(self) -> tuple[int, int]:
         """The rows that are computed, the first and that behind the last."""
@@ -190,10 +186,10 @@ def _nests(
         yield from _alike_nests(block, pairs, across, dim, start)
     elif block.keys_along:
         for part, met in _seen_along(block, pairs, block.diagonal, dim):
-            yield from _alike_nests(block.of_rows(met), part, across, dim, start)
+            yield from _alike_nests(replace(block, met=met), part, across, dim, start)
     else:
         for tile, count, met in _runs(*across, block, block.diagonal, dim):
-            yield from _alike_nests(block.of_rows(met), pairs, (tile, count), dim, start)
+            yield from _alike_nests(replace(block, met=met), pairs, (tile, count), dim, start)
 
 
 def _runs(
