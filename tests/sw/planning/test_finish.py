@@ -18,8 +18,9 @@ from tests.sw.scheduling.products import product_graph
 from tests.sw.scheduling.test_product import check
 
 BASE = resolve_config("base")
-M, N, K = 70, 90, 50
-SCALES = Tensor("scales", "float32", 1, N)
+SIZES = {"base": (70, 90, 50), "tiny": (18, 23, 13)}
+"""M, N and K by preset: as many tiles of each array."""
+M, N, K = SIZES["base"]
 
 
 def finished(finish, out="int16", m=M, n=N, k=K):
@@ -28,21 +29,30 @@ def finished(finish, out="int16", m=M, n=N, k=K):
     (op,) = graph.ops
     tensors = {**graph.tensors, "c": replace(graph.tensors["c"], type=out)}
     if isinstance(finish.scale, View):
-        tensors["scales"] = SCALES
+        tensors["scales"] = Tensor("scales", "float32", 1, n)
         values = {**values, "scales": np.linspace(0.001, 0.01, n, dtype=np.float32)[None]}
         graph = replace(graph, inputs=(*graph.inputs, "scales"))
     return replace(graph, ops=(replace(op, finish=finish),), tensors=tensors), values
 
 
-COLUMNS = View("scales", 0, 0, 1, N)
-FINISHES = [(Requantize(COLUMNS), "int16"), (Requantize(0.01, 3), "uint8")]
-FINISHES += [(Activation("gelu", COLUMNS, 0.001), "int8")]
+def columns(n=N):
+    return View("scales", 0, 0, 1, n)
 
 
-@pytest.mark.parametrize("preset", ["base", "tiny"])
-@pytest.mark.parametrize(("finish", "out"), FINISHES, ids=str)
-def test_transforms_finish_what_stores_cannot(preset, finish, out):
-    config, (graph, values) = resolve_config(preset), finished(finish, out)
+COLUMNS = columns()
+FINISHES = {
+    "int16": lambda n: Requantize(columns(n)),
+    "uint8": lambda _: Requantize(0.01, 3),
+    "int8": lambda n: Activation("gelu", columns(n), 0.001),
+}
+"""A finish of a product of so many columns, by the type of its results."""
+
+
+@pytest.mark.parametrize("preset", SIZES)
+@pytest.mark.parametrize("out", FINISHES)
+def test_transforms_finish_what_stores_cannot(preset, out):
+    sizes = SIZES[preset]
+    config, (graph, values) = resolve_config(preset), finished(FINISHES[out](sizes[1]), out, *sizes)
     for plan in (decide(graph, config), find_plan(graph, config)):
         assert only_stage(plan).drain.by == "transform"
         check(plan, graph, values, config)
