@@ -70,10 +70,6 @@ class Bursts:
         tensor = self.graph.tensors[view.tensor]
         return self._burst(columns * tensor.element_bytes, tensor.row_bytes)
 
-    def _pitch(self, view: View) -> int:
-        """Bytes from one row in memory to the next."""
-        return self.graph.tensors[view.tensor].row_bytes
-
     def _burst(self, size: int, pitch: int) -> float:
         """Cycles per burst of `size` bytes, many in flight, in rows `pitch` bytes apart."""
         bus = self.config.bus_bytes
@@ -106,7 +102,7 @@ class Traffic(Bursts):
     def first_a_cycles(self, tiles: int) -> float:
         """Cycles of a piece of A of `tiles` tiles in the first row block."""
         columns = min(self.op.a.cols, tiles * self.config.dim)
-        return self.stage.rows[0] * self._burst(columns, self._pitch(self.op.a))
+        return self.stage.rows[0] * self.burst(self.op.a, columns)
 
     def first_b_cycles(self) -> float:
         """Cycles of the first piece of B."""
@@ -115,11 +111,11 @@ class Traffic(Bursts):
         n = min(op.out.cols, min(stage.w.columns, stage.tiles[0]) * dim)
         rows, cols = (n, k) if op.b_transposed else (k, n)
         rows = self.graph.tensors[op.b.tensor].rows_of(rows)
-        return rows * self._burst(cols, self._pitch(op.b))
+        return rows * self.burst(op.b, cols)
 
     def _pieces(self, view: View, rows: tuple[int, int], cols: tuple[int, int]) -> Move:
         """Elements of bytes in rows and columns, each with the extent of a piece."""
         pieces = cut(*cols)
         bursts = self.graph.tensors[view.tensor].rows_of(rows[0])
-        cycles = bursts * sum(self._burst(piece, self._pitch(view)) for piece in pieces)
+        cycles = bursts * sum(self.burst(view, piece) for piece in pieces)
         return Move(bursts * cols[0], cycles, len(pieces) * -(-rows[0] // rows[1]))
