@@ -168,6 +168,8 @@ def prune(
                 )
         if output is not None:
             found.check_output(output)
+        for wanted in asked:
+            found.check(wanted)
         if asked[0].recovery:
             found.check_recovery()
         before = found.as_it_was()
@@ -179,6 +181,8 @@ def prune(
     models = [pruned_model(before, line, wanted) for wanted, line in [(None, before), *lines]]
     console = table_console(json)
     console.print(*tables(models))
+    for note in dict.fromkeys(note for _, line in lines for note in line.notes):
+        console.print(note, markup=False, soft_wrap=True)
     if output is not None:
         console.print(f"{output}: is written", markup=False, soft_wrap=True)
     machine = meter.machine

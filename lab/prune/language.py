@@ -63,6 +63,14 @@ class Language:
             raise InputError(f"-o {output}: is there already; give the name of a new folder")
         self.output = output
 
+    def check(self, wanted: Wanted) -> None:
+        """Refuse shares that leave or remove nothing of a layer."""
+        for layer in self.model.weights.shape.layers:
+            if wanted.heads is not None:
+                wanted.heads.heads(layer.heads, layer.heads // layer.key_heads)
+            if wanted.ffn is not None:
+                wanted.ffn.channels(layer.hidden, wanted.dim)
+
     def check_recovery(self) -> None:
         """Read the text to train on: it may be missing, as may the extra."""
         check_training()

@@ -38,6 +38,8 @@ class Narrower:
     """What it takes for each input."""
     save: Callable[[Path], None] | None = None
     """Writes it."""
+    notes: Sequence[str] = ()
+    """What could not be removed of it, a sentence for each."""
 
 
 class Model(Protocol):
@@ -52,6 +54,10 @@ class Model(Protocol):
         """Raise `InputError` for a name that it is not written under."""
         ...
 
+    def check(self, wanted: Wanted) -> None:
+        """Raise `InputError` for what it does not have, before work begins."""
+        ...
+
     def check_recovery(self) -> None:
         """Raise `InputError`, `LanguageError` or `EnvironmentProblem` if it cannot be trained."""
         ...
@@ -61,5 +67,5 @@ class Model(Protocol):
         ...
 
     def pruned(self, wanted: Wanted) -> Narrower:
-        """The model with less.  Raises `InputError` for what it does not have."""
+        """The model with less."""
         ...

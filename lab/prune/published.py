@@ -47,6 +47,14 @@ class Published:
             raise InputError(f"-o {output}: the name of a plan ends with {SAVED_SUFFIX}")
         check_destination(output)
 
+    def check(self, wanted: Wanted) -> None:
+        """Refuse shares that leave or remove nothing."""
+        shape = self.weights.shape
+        if wanted.heads is not None:
+            wanted.heads.heads(shape.heads, 1)
+        if wanted.ffn is not None:
+            wanted.ffn.channels(shape.hidden, wanted.dim)
+
     def check_recovery(self) -> None:
         """It is not trained."""
         raise InputError("--recover: minilm is not trained; language models are")

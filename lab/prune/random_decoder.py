@@ -35,6 +35,10 @@ class RandomDecoder:
         """Nothing is written of it."""
         raise InputError(f"-o {output}: {self.name} has sizes and no weights to write")
 
+    def check(self, wanted: Wanted) -> None:
+        """Refuse shares that leave or remove nothing."""
+        self._narrower(wanted)
+
     def check_recovery(self) -> None:
         """Nothing is trained of it."""
         raise InputError(f"--recover: {self.name} has sizes and no weights to train")
@@ -45,6 +49,9 @@ class RandomDecoder:
 
     def pruned(self, wanted: Wanted) -> Narrower:
         """One layer with less."""
+        return self._measured(self._narrower(wanted))
+
+    def _narrower(self, wanted: Wanted) -> DecoderShape:
         (layer,) = self.shape.layers
         if wanted.heads is not None:
             together = layer.heads // layer.key_heads
@@ -52,7 +59,7 @@ class RandomDecoder:
             layer = replace(layer, heads=heads, key_heads=heads // together)
         if wanted.ffn is not None:
             layer = replace(layer, hidden=wanted.ffn.channels(layer.hidden, wanted.dim))
-        return self._measured(replace(self.shape, layers=(layer,)))
+        return replace(self.shape, layers=(layer,))
 
     def _measured(self, shape: DecoderShape) -> Narrower:
         graph = decoder_float_graph(shape, _ones, _LONGEST, _EPSILON, whole=False)

