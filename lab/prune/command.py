@@ -12,12 +12,13 @@ from celosia.isa.presets import resolve_config
 from celosia.lab.prune.costs import Machine, Meter
 from celosia.lab.prune.file_options import FileOptions, file_options
 from celosia.lab.prune.language import Language
-from celosia.lab.prune.part import CRITERIA, Criterion
+from celosia.lab.prune.parts.part import CRITERIA, Criterion
+from celosia.lab.prune.parts.share import parse_share
+from celosia.lab.prune.parts.tokens import parse_drops
 from celosia.lab.prune.pruned import Model, Wanted
 from celosia.lab.prune.published import Published
 from celosia.lab.prune.random_decoder import RandomDecoder
 from celosia.lab.prune.report import Pruning, pruned_model, tables
-from celosia.lab.prune.share import parse_share
 from celosia.sim.command.options.common import (
     JsonOption,
     LatencyOption,
@@ -78,6 +79,23 @@ def _asked(
             help="Heads to remove of each layer; those that share keys go together.",
         ),
     ] = None,
+    tiles: Annotated[
+        str | None,
+        typer.Option(
+            "--tiles",
+            metavar="P%",
+            help="Tiles of weights to make zero in each matrix, alone; what skipping them would "
+            "gain is shown at best.",
+        ),
+    ] = None,
+    drops: Annotated[
+        str | None,
+        typer.Option(
+            "--drop-tokens",
+            metavar="P%@LAYER,...",
+            help="Tokens to remove of each text behind layers of minilm.",
+        ),
+    ] = None,
     criteria: Annotated[
         list[str] | None,
         typer.Option(
@@ -107,13 +125,19 @@ def _asked(
     names: list[Criterion] = [
         _criterion(name) for name in dict.fromkeys(criteria or ["activation"])
     ]
-    if ffn is None and heads is None:
-        raise InputError("prune: nothing to remove: give --ffn, --heads or both")
+    if not (ffn or heads or tiles or drops):
+        raise InputError(
+            "prune: nothing to remove: give --ffn, --heads or both, --tiles, or --drop-tokens"
+        )
+    if tiles and (ffn or heads):
+        raise InputError("--tiles: is measured alone, without --ffn and --heads")
     return [
         Wanted(
             criterion=name,
             ffn=None if ffn is None else parse_share("--ffn", ffn, numbers=False),
             heads=None if heads is None else parse_share("--heads", heads, numbers=True),
+            tiles=None if tiles is None else parse_share("--tiles", tiles, numbers=False),
+            drops=() if drops is None else parse_drops("--drop-tokens", drops),
             repair=repair,
             recovery=recover,
         )
@@ -150,12 +174,11 @@ def prune(
     file: Annotated[FileOptions, Group(file_options)],
     json: JsonOption = None,
 ) -> None:
-    """Remove hidden channels and heads of a model, and show what that costs and gains.
+    """Remove channels, heads, tiles or tokens of a model, and show what that costs and gains.
 
     Nothing is trained without --recover. Cycles and bytes are predicted; --rtl measures cycles.
     """
-    if output is not None and len(asked) > 1:
-        raise InputError(f"-o {output}: one model is written: give one --criterion")
+    _check_written(output, asked)
     asked = [replace(each, dim=meter.machine.config.dim) for each in asked]
     check_destination(json)
     with language_errors(), progress_bar() as tell:
@@ -188,6 +211,14 @@ def prune(
     machine = meter.machine
     pruning = Pruning(model=model, config=machine.config, memory=machine.timing, models=models)
     write_document(json, pruning)
+
+
+def _check_written(output: Path | None, asked: Sequence[Wanted]) -> None:
+    """Raise `InputError` if what is asked for is not one model that can be written."""
+    if output is not None and asked[0].drops:
+        raise InputError(f"-o {output}: what --drop-tokens does is measured and not written")
+    if output is not None and len(asked) > 1:
+        raise InputError(f"-o {output}: one model is written: give one --criterion")
 
 
 def _criterion(name: str) -> Criterion:

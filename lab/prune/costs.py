@@ -1,6 +1,6 @@
 """Cycles and bytes of float graphs as they would be quantized: predicted, and on the RTL."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
+from celosia.lab.prune.parts.limit import skipped
 from celosia.lab.sweep.predict import predict_graphs
 from celosia.sim.devices.devices import open_device
 from celosia.sim.run.graph_run import compile_for, measure_compiled
@@ -21,7 +22,7 @@ from celosia.sw.ir.graph import Graph, Tensor
 from celosia.sw.models.cases import Case
 from celosia.sw.quantize.graphs.sketch import sketch
 
-__all__ = ["Cost", "Machine", "Meter", "decoder_costs"]
+__all__ = ["Cost", "Machine", "Meter", "decoder_costs", "together"]
 
 PREFILL: Final = Text(0, 128)
 STEP: Final = Text(128, 1)
@@ -42,6 +43,11 @@ class Cost:
     """Bytes that loads ask for."""
     write_bytes: int
     """Bytes that stores write."""
+    best_cycles: int | None = None
+    """Cycles at best, if programs skipped tiles of zero weights, which they do not; null: no tile
+    is zero."""
+    best_read_bytes: int | None = None
+    """Bytes that loads would ask for then."""
 
 
 @dataclass(frozen=True)
@@ -69,12 +75,24 @@ class Meter:
         self.tell(f"predicting cycles: {name}", None)
         graphs, _ = sketch(graph)
         found = predict_graphs(graphs, self.machine.config, self.machine.timing)
+        best: dict[str, int] = {}
+        less = skipped(graph, self.machine.config.dim)
+        if less is not None:
+            gone = round(
+                sum(found.matrix_bytes[size] * share for size, share in less.shares.items())
+            )
+            waited = max(less.cycles, gone // self.machine.timing.bytes_per_cycle)
+            best = {
+                "best_cycles": found.cycles - waited,
+                "best_read_bytes": found.read_bytes - gone,
+            }
         return Cost(
             input=name,
             cycles=found.cycles,
             rtl_cycles=self._measured(name, graphs) if self.rtl else None,
             read_bytes=found.read_bytes,
             write_bytes=found.write_bytes,
+            **best,
         )
 
     def _measured(self, name: str, graphs: Sequence[Graph]) -> int:
@@ -98,6 +116,29 @@ def _drawn(tensor: Tensor, random: np.random.Generator) -> NDArray[Any]:
     limits = np.iinfo(tensor.type)
     size = tensor.rows, tensor.cols
     return random.integers(limits.min, limits.max, size, tensor.type, endpoint=True)
+
+
+def together(costs: Sequence[Cost]) -> Cost:
+    """What programs take that run one after the other, for one input."""
+    first, *_ = costs
+    rtl = [each.rtl_cycles for each in costs if each.rtl_cycles is not None]
+    return Cost(
+        input=first.input,
+        cycles=sum(each.cycles for each in costs),
+        rtl_cycles=sum(rtl) if len(rtl) == len(costs) else None,
+        read_bytes=sum(each.read_bytes for each in costs),
+        write_bytes=sum(each.write_bytes for each in costs),
+        best_cycles=_at_best((each.cycles, each.best_cycles) for each in costs),
+        best_read_bytes=_at_best((each.read_bytes, each.best_read_bytes) for each in costs),
+    )
+
+
+def _at_best(numbers: Iterable[tuple[int, int | None]]) -> int | None:
+    """The sum of numbers at best, where there are some; None: there is none."""
+    pairs = list(numbers)
+    if all(best is None for _, best in pairs):
+        return None
+    return sum(number if best is None else best for number, best in pairs)
 
 
 def decoder_costs(meter: Meter, graph: FloatGraph) -> list[Cost]:

@@ -7,8 +7,14 @@ from pathlib import Path
 from shutil import copyfile
 
 from celosia.lab.prune.costs import Meter, decoder_costs
-from celosia.lab.prune.llama import Calibrated, calibrate, prune_llama, readers
-from celosia.lab.prune.part import CRITERIA, Criterion
+from celosia.lab.prune.llama import (
+    Calibrated,
+    calibrate,
+    prune_llama,
+    readers,
+    zero_llama,
+)
+from celosia.lab.prune.parts.part import CRITERIA, Criterion
 from celosia.lab.prune.pruned import Narrower, Wanted
 from celosia.lab.prune.recovery import (
     checkpoint_of,
@@ -65,6 +71,12 @@ class Language:
 
     def check(self, wanted: Wanted) -> None:
         """Refuse shares that leave or remove nothing of a layer."""
+        if wanted.drops:
+            raise InputError(f"--drop-tokens: {self.folder.name} needs all its tokens; minilm not")
+        if wanted.tiles is not None and wanted.recovery:
+            raise InputError("--recover: training would fill the tiles of --tiles again")
+        if wanted.tiles is not None and wanted.criterion == "first-order":
+            raise InputError("--criterion first-order: tells of columns; --tiles needs another one")
         for layer in self.model.weights.shape.layers:
             if wanted.heads is not None:
                 wanted.heads.heads(layer.heads, layer.heads // layer.key_heads)
@@ -83,7 +95,8 @@ class Language:
 
     def pruned(self, wanted: Wanted) -> Narrower:
         """The model with less, in float32."""
-        weights = prune_llama(self.model.weights, self._calibrated(wanted), wanted)
+        prune = prune_llama if wanted.tiles is None else zero_llama
+        weights = prune(self.model.weights, self._calibrated(wanted), wanted)
         if wanted.recovery:
             weights = self._recovered(weights, wanted.recovery)
         return self._measured(weights, wanted.recovery)
@@ -97,7 +110,8 @@ class Language:
         weights = self.model.weights
         if self._found is None:
             self.tell(f"calibrating on {len(self.windows)} windows", None)
-            self._found = Calibrated(calibrate(weights, self.windows))
+            names = readers(weights.shape, all_of=wanted.tiles is not None)
+            self._found = Calibrated(calibrate(weights, self.windows, names))
         if wanted.criterion == "first-order" and self._found.changes is None:
             self.tell("gradients of the loss", None)
             changes = import_module("celosia.lab.prune.gradients").changes
@@ -110,8 +124,10 @@ class Language:
         self.tell(f"scoring {len(self.tokens) - 1:,} held-out tokens", None)
         found = score(float_scorer(graph), self.tokens, weights.shape.context).perplexity
         self._exact = self._exact or found
+        names = readers(weights.shape, all_of=True)
         return Narrower(
-            weights=weights.shape.parameters,
+            weights=weights.shape.parameters
+            - sum(int((weights[name] == 0).sum()) for name in names),
             quality={"perplexity": found, "ratio": found / self._exact},
             costs=decoder_costs(self.meter, graph),
             save=lambda output: self._save(weights, recovery, output),

@@ -2,22 +2,24 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.lab.prune.part import Gram, Part, kept_columns, repaired
+from celosia.lab.prune.parts.part import Gram, Part, kept_columns, repaired
 from celosia.lab.prune.pruned import Wanted
 from celosia.sw.decoding.step_graph import step_graph
 from celosia.sw.decoding.texts import Text
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.models.decoder_graph import llama_float_graph
-from celosia.sw.reference.encoder import Floats
+from celosia.sw.reference.encoder import Floats, Linear
 from celosia.sw.reference.language.shape import LayerShape, LlamaShape
 from celosia.sw.reference.language.weights import LlamaWeights
 
-__all__ = ["Calibrated", "calibrate", "prune_llama", "readers"]
+__all__ = ["Calibrated", "calibrate", "prune_llama", "readers", "zero_llama"]
+
+_MATRICES: Final = ("query", "key", "value", "output", "gate", "up", "down")
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,23 +32,29 @@ class Calibrated:
     """How much the loss of each window changes with each of them; None: it was not asked for."""
 
 
-def readers(shape: LlamaShape) -> list[str]:
-    """The matrices that read what can be made narrower."""
-    return [f"{index}.{name}" for index in range(len(shape.layers)) for name in ("output", "down")]
+def readers(shape: LlamaShape, *, all_of: bool = False) -> list[str]:
+    """The matrices that read what can be made narrower, or `all_of` each layer's."""
+    names = _MATRICES if all_of else ("output", "down")
+    return [f"{index}.{name}" for index in range(len(shape.layers)) for name in names]
 
 
-def calibrate(weights: LlamaWeights, windows: Sequence[Sequence[int]]) -> dict[str, Gram]:
-    """The Gram matrices of what each reader reads, in the float graph, over all `windows`."""
+def calibrate(
+    weights: LlamaWeights, windows: Sequence[Sequence[int]], names: Sequence[str]
+) -> dict[str, Gram]:
+    """The Gram matrices of what matrices of these names read, in the float graph."""
     shape = weights.shape
-    grams = {name: Gram(len(weights[name])) for name in readers(shape)}
+    grams = {name: Gram(len(weights[name])) for name in names}
     graph = llama_float_graph(weights, shape.context)
     for window in windows:
         step = step_graph(graph, [Text(0, len(window))])
-        read = {node.inputs[0]: node.name for node in step.graph.nodes if node.name in grams}
+        read: dict[str, list[Gram]] = {}
+        for node in step.graph.nodes:
+            if node.name in grams:
+                read.setdefault(node.inputs[0], []).append(grams[node.name])
 
-        def observe(name: str, value: Floats, read: dict[str, str] = read) -> None:
-            if name in read:
-                grams[read[name]].add(value.reshape(-1, value.shape[-1]))
+        def observe(name: str, value: Floats, read: Mapping[str, list[Gram]] = read) -> None:
+            for gram in read.get(name, ()):
+                gram.add(value.reshape(-1, value.shape[-1]))
 
         interpret(step.graph, step.inputs(window, [Text(0, len(window))]), observe)
     return grams
@@ -62,6 +70,19 @@ def prune_llama(weights: LlamaWeights, found: Calibrated, wanted: Wanted) -> Lla
         cut = _Cut(tensors, f"{index}.", found, wanted)
         layers[index] = cut.channels(cut.heads(layer))
     return LlamaWeights(replace(weights.shape, layers=tuple(layers)), tensors)
+
+
+def zero_llama(weights: LlamaWeights, found: Calibrated, wanted: Wanted) -> LlamaWeights:
+    """`weights` with tiles of zeros in each matrix of its layers.
+
+    Raises `InputError` for a share that leaves nothing, or removes nothing.
+    """
+    tensors = dict(weights.tensors)
+    for name in readers(weights.shape, all_of=True):
+        none = np.zeros(tensors[name].shape[1], np.float32)
+        linear = Linear(tensors[name], none)
+        tensors[name] = wanted.without_tiles(linear, found.grams[name], bias=False).weights
+    return LlamaWeights(weights.shape, tensors)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.lab.prune.part import Gram, Part, kept_columns, repaired
+from celosia.lab.prune.parts.part import Gram, Part, kept_columns, repaired
 from celosia.lab.prune.pruned import Wanted
 from celosia.sw.reference.encoder import (
     EncoderWeights,
@@ -18,7 +18,15 @@ from celosia.sw.reference.encoder import (
     segments,
 )
 
-__all__ = ["calibrate", "prune_encoder", "varied"]
+__all__ = ["calibrate", "count_weights", "prune_encoder", "varied", "zero_encoder"]
+
+_READERS: Final = {
+    "input": ("query", "key", "value"),
+    "context": ("output",),
+    "attention": ("up",),
+    "hidden": ("down",),
+}
+"""The matrices that read what `encode` calls by these names."""
 
 _ROWS: Final = 2048
 """About so many tokens are computed together."""
@@ -51,9 +59,12 @@ def varied(texts: Sequence[Sequence[int]], words: int, seed: int = 0) -> list[li
 def calibrate(weights: EncoderWeights, x: Floats, lengths: Sequence[int]) -> dict[str, Gram]:
     """The Gram matrices of what can be made narrower, for texts of `lengths` tokens.
 
-    They are called as `encode` calls it: ``0.hidden`` and ``0.context``.
+    They are called as `encode` calls it: ``0.hidden`` and ``0.context``, ``0.input`` and
+    ``0.attention``.
     """
-    widths = {"hidden": weights.shape.hidden, "context": weights.shape.attention}
+    shape = weights.shape
+    widths = {"hidden": shape.hidden, "context": shape.attention}
+    widths |= dict.fromkeys(("input", "attention"), shape.width)
     grams = {
         f"{layer}.{name}": Gram(width)
         for layer in range(weights.shape.layers)
@@ -98,6 +109,34 @@ def prune_encoder(
         )
         shape = replace(shape, hidden=kept)
     return replace(weights, shape=shape, layers=layers)
+
+
+def zero_encoder(
+    weights: EncoderWeights, grams: Mapping[str, Gram], wanted: Wanted
+) -> EncoderWeights:
+    """`weights` with tiles of zeros in each matrix.
+
+    Raises `InputError` for a share that leaves nothing, or removes nothing.
+    """
+    layers = []
+    for index, layer in enumerate(weights.layers):
+        changed = {
+            name: wanted.without_tiles(getattr(layer, name), grams[f"{index}.{source}"], bias=True)
+            for source, names in _READERS.items()
+            for name in names
+        }
+        layers.append(replace(layer, **changed))
+    return replace(weights, layers=tuple(layers))
+
+
+def count_weights(weights: EncoderWeights) -> int:
+    """Elements of all matrices that are not zero."""
+    return sum(
+        int(np.count_nonzero(getattr(layer, name).weights))
+        for layer in weights.layers
+        for names in _READERS.values()
+        for name in names
+    )
 
 
 def _fewer_heads(

@@ -6,8 +6,12 @@ from pathlib import Path
 from typing import Protocol
 
 from celosia.lab.prune.costs import Cost
-from celosia.lab.prune.part import Criterion
-from celosia.lab.prune.share import Share
+from celosia.lab.prune.parts.part import Criterion, Gram
+from celosia.lab.prune.parts.share import Share
+from celosia.lab.prune.parts.tiles import without_tiles
+from celosia.lab.prune.parts.tokens import Drop
+from celosia.sim.support.problems import InputError
+from celosia.sw.reference.encoder import Linear
 
 __all__ = ["Model", "Narrower", "Wanted"]
 
@@ -19,11 +23,35 @@ class Wanted:
     criterion: Criterion
     ffn: Share | None = None
     heads: Share | None = None
+    tiles: Share | None = None
+    drops: Sequence[Drop] = ()
+    """Tokens that go behind layers."""
     dim: int = 16
     """Hidden widths stay multiples of it."""
     repair: bool = True
     recovery: int = 0
     """Steps of training behind the repair."""
+
+    def without_tiles(self, linear: Linear, gram: Gram, *, bias: bool) -> Linear:
+        """A matrix with tiles of zeros, and its bias, if it has one.  Raises `InputError`."""
+        assert self.tiles is not None
+        return without_tiles(
+            linear,
+            gram,
+            self.tiles,
+            self.criterion,
+            dim=self.dim,
+            repair=self.repair,
+            bias=bias,
+        )
+
+    def check_smaller(self, model: str) -> None:
+        """Raise `InputError` if anything but smaller matrices is asked of this `model`."""
+        if self.tiles is not None:
+            option = self.tiles.option
+            raise InputError(f"{option}: is of language models and minilm, not of {model}")
+        if self.drops:
+            raise InputError(f"--drop-tokens: is of minilm, not of {model}")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -31,7 +59,7 @@ class Narrower:
     """A model as it was, or with less."""
 
     weights: int
-    """Elements of all matrices."""
+    """Elements of all matrices, without tiles of zeros."""
     quality: Mapping[str, float]
     """How good it is, by the name of what is measured."""
     costs: Sequence[Cost]

@@ -5,9 +5,16 @@ from pathlib import Path
 
 import numpy as np
 
-from celosia.lab.prune.costs import Meter
-from celosia.lab.prune.minilm import calibrate, prune_encoder, varied
-from celosia.lab.prune.part import CRITERIA, Criterion, Gram
+from celosia.lab.prune.costs import Meter, together
+from celosia.lab.prune.minilm import (
+    calibrate,
+    count_weights,
+    prune_encoder,
+    varied,
+    zero_encoder,
+)
+from celosia.lab.prune.parts.part import CRITERIA, Criterion, Gram
+from celosia.lab.prune.parts.tokens import Drop, encode_fewer, pieces
 from celosia.lab.prune.pruned import Narrower, Wanted
 from celosia.sim.support.output import check_destination, open_atomically
 from celosia.sim.support.problems import InputError
@@ -18,7 +25,8 @@ from celosia.sw.models.sentences import FloatSentences, cosines
 from celosia.sw.quantize.encoders.encoder import quantize_encoder
 from celosia.sw.quantize.encoders.encoder_file import save_encoder
 from celosia.sw.quantize.encoders.float_graph import encoder_float_graph
-from celosia.sw.reference.encoder import EncoderWeights
+from celosia.sw.reference.embedding import pool
+from celosia.sw.reference.encoder import EncoderWeights, Floats
 from celosia.sw.reference.published import tokenize
 from celosia.sw.reference.texts import calibration_texts, evaluation_texts
 
@@ -54,6 +62,8 @@ class Published:
             wanted.heads.heads(shape.heads, 1)
         if wanted.ffn is not None:
             wanted.ffn.channels(shape.hidden, wanted.dim)
+        for _ in pieces(self.weights, [1], wanted.drops):
+            pass
 
     def check_recovery(self) -> None:
         """It is not trained."""
@@ -65,29 +75,38 @@ class Published:
 
     def pruned(self, wanted: Wanted) -> Narrower:
         """The model with fewer hidden channels or heads, in float32."""
+        if wanted.drops and not (wanted.ffn or wanted.heads or wanted.tiles):
+            return self._measured(self.weights, wanted.drops)
         if self.grams is None:
             embeddings = self.sentences.embeddings
             texts = varied(self.calibration, len(embeddings.words))
             self.tell(f"calibrating on {len(texts)} texts", None)
             x, lengths = embeddings.sums(texts), [len(text) for text in texts]
             self.grams = calibrate(self.weights, x, lengths)
-        return self._measured(prune_encoder(self.weights, self.grams, wanted))
+        prune = prune_encoder if wanted.tiles is None else zero_encoder
+        return self._measured(prune(self.weights, self.grams, wanted), wanted.drops)
 
-    def _measured(self, weights: EncoderWeights) -> Narrower:
+    def _measured(self, weights: EncoderWeights, drops: Sequence[Drop] = ()) -> Narrower:
         self.tell(f"encoding {len(self.texts)} sentences", None)
-        self.sentences.weights = weights
-        found = cosines(self.sentences.vectors(self.texts), self.vectors)
+        found = cosines(self._vectors(weights, drops), self.vectors)
         lengths = [len(text) for text in tokenize(DEFAULT_TEXTS)]
         name = f"{len(lengths)} texts, {sum(lengths)} tokens"
-        cost = self.meter.cost(name, encoder_float_graph(weights, lengths))
+        graphs = (encoder_float_graph(*each) for each in pieces(weights, lengths, drops))
+        cost = together([self.meter.cost(name, graph) for graph in graphs])
         return Narrower(
-            weights=weights.shape.layers
-            * weights.shape.width
-            * (4 * weights.shape.attention + 2 * weights.shape.hidden),
+            weights=count_weights(weights),
             quality={"mean cosine": float(np.mean(found)), "least cosine": float(np.min(found))},
             costs=[cost],
-            save=lambda output: self._save(weights, output),
+            save=None if drops else lambda output: self._save(weights, output),
         )
+
+    def _vectors(self, weights: EncoderWeights, drops: Sequence[Drop]) -> Floats:
+        """The vectors of all sentences, of the mean of the tokens that are left."""
+        found = []
+        for text in self.texts:
+            x = self.sentences.embeddings.sums([text])
+            found.append(pool(*encode_fewer(weights, x, [len(text)], drops)))
+        return np.concatenate(found)
 
     def _save(self, weights: EncoderWeights, output: Path) -> None:
         self.tell("choosing integers", None)

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from celosia.lab.prune.costs import Meter, decoder_costs
-from celosia.lab.prune.part import CRITERIA, Criterion
+from celosia.lab.prune.parts.part import CRITERIA, Criterion
 from celosia.lab.prune.pruned import Narrower, Wanted
 from celosia.sim.support.problems import InputError
 from celosia.sw.decoding.texts import Text
@@ -37,6 +37,7 @@ class RandomDecoder:
 
     def check(self, wanted: Wanted) -> None:
         """Refuse shares that leave or remove nothing."""
+        wanted.check_smaller(self.name)
         self._narrower(wanted)
 
     def check_recovery(self) -> None:

@@ -9,7 +9,7 @@ from rich.table import Table
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.documents.record import Count, Record, Rule, Share
 from celosia.lab.prune.costs import Cost
-from celosia.lab.prune.part import Criterion
+from celosia.lab.prune.parts.part import Criterion
 from celosia.lab.prune.pruned import Narrower, Wanted
 from celosia.sim.run.origin import Commit, Memory, Versions, commit, versions
 from celosia.sim.support.words import counted
@@ -30,12 +30,16 @@ class PrunedModel:
     """What was asked to be removed of hidden channels, as `--ffn` takes it."""
     heads: str | None
     """What was asked to be removed of heads, as `--heads` takes it."""
+    tiles: str | None
+    """What was asked to be zero of tiles of weights, as `--tiles` takes it."""
+    drops: str | None
+    """The tokens that were asked to go behind layers, as `--drop-tokens` takes them."""
     repair: bool
     """Whether what is left was fitted to what was, by least squares."""
     recovery_steps: Count
     """Steps of training behind that."""
     weights: Annotated[int, Rule(minimum=1)]
-    """Elements of all matrices."""
+    """Elements of all matrices, without tiles of zeros."""
     removed: Share
     """The share of them that is gone."""
     quality: Mapping[str, float]
@@ -52,11 +56,14 @@ class PrunedModel:
         more = [] if self.repair else ["no repair"]
         if self.recovery_steps:
             more.append(f"{counted(self.recovery_steps, 'step')} of training")
-        return ", ".join([*parts, str(self.criterion), *more])
+        chosen = [str(self.criterion)] if self.ffn or self.heads or self.tiles else []
+        return ", ".join([*parts, *chosen, *more])
 
     def _asked(self) -> Iterator[tuple[str, str | None]]:
         yield "ffn", self.ffn
         yield "heads", self.heads
+        yield "tiles", self.tiles
+        yield "tokens", self.drops
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +92,9 @@ def pruned_model(first: Narrower, found: Narrower, wanted: Wanted | None) -> Pru
         criterion=wanted and wanted.criterion,
         ffn=wanted and wanted.ffn and wanted.ffn.text,
         heads=wanted and wanted.heads and wanted.heads.text,
+        tiles=wanted and wanted.tiles and wanted.tiles.text,
+        drops=(wanted and ",".join(f"{each.share.text}@{each.layer}" for each in wanted.drops))
+        or None,
         repair=wanted is not None and wanted.repair,
         recovery_steps=wanted.recovery if wanted else 0,
         weights=found.weights,
@@ -112,12 +122,17 @@ def _qualities(models: Sequence[PrunedModel]) -> Table:
 def _costs(before: Cost, costs: Mapping[str, Cost]) -> Table:
     """Cycles that are predicted and, if it ran there, those of the RTL; gains over `before`."""
     rtl = () if before.rtl_cycles is None else ("RTL", "fewer")
-    table = _table(before.input, "predicted", "fewer", *rtl, "bytes read")
+    best = [each for each in costs.values() if each.best_cycles is not None]
+    skipped = ("at best", "fewer", "bytes") if best else ()
+    table = _table(before.input, "predicted", "fewer", *rtl, "bytes read", *skipped)
     for name, cost in costs.items():
         cells = [*_gain(before.cycles, cost.cycles)]
         if before.rtl_cycles and cost.rtl_cycles:
             cells += _gain(before.rtl_cycles, cost.rtl_cycles)
-        table.add_row(name, *cells, f"{cost.read_bytes:,}")
+        cells.append(f"{cost.read_bytes:,}")
+        if cost.best_cycles is not None:
+            cells += [*_gain(before.cycles, cost.best_cycles), f"{cost.best_read_bytes:,}"]
+        table.add_row(name, *cells)
     return table
 
 

@@ -1,6 +1,7 @@
 """What a run of a workload is expected to show, without running it."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,8 @@ class Predicted:
 
     cycles: int
     read_bytes: int
+    matrix_bytes: Mapping[tuple[int, int], int]
+    """The bytes of constant matrices of int8 among them, by their size."""
     write_bytes: int
 
 
@@ -40,12 +43,23 @@ def predict_graphs(
 ) -> Predicted:
     """The same of integer graphs that run one after the other."""
     cycles = read = written = 0
+    matrices = Counter[tuple[int, int]]()
     for graph in graphs:
         compiled = compile_for(graph, config, timing)
         cycles += compiled.expected(timing).cycles
         read += _bytes(compiled, (Load, LoadParameters))
         written += _bytes(compiled, (Store,))
-    return Predicted(cycles=cycles, read_bytes=read, write_bytes=written)
+        matrices.update(_matrix_bytes(compiled))
+    return Predicted(cycles=cycles, read_bytes=read, write_bytes=written, matrix_bytes=matrices)
+
+
+def _matrix_bytes(compiled: CompiledGraph) -> Counter[tuple[int, int]]:
+    found = Counter[tuple[int, int]]()
+    for op in (written.op for written in compiled.ops):
+        if isinstance(op, Load) and op.view.tensor in compiled.graph.constants:
+            tensor = compiled.graph.tensors[op.view.tensor]
+            found[tensor.rows, tensor.cols] += op.view.rows * op.view.cols
+    return found
 
 
 def _bytes(compiled: CompiledGraph, kinds: Iterable[type[Load | LoadParameters | Store]]) -> int:

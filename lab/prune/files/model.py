@@ -14,9 +14,9 @@ from celosia.lab.prune.file_options import FileOptions
 from celosia.lab.prune.files.channels import Hidden, find_hidden
 from celosia.lab.prune.files.heads import attentions, find_heads
 from celosia.lab.prune.files.narrower import fit, reader_rows, without_heads
-from celosia.lab.prune.part import CRITERIA, Criterion, Gram, Part, kept_columns
+from celosia.lab.prune.parts.part import CRITERIA, Criterion, Gram, Part, kept_columns
+from celosia.lab.prune.parts.share import Share
 from celosia.lab.prune.pruned import Narrower, Wanted
-from celosia.lab.prune.share import Share
 from celosia.sim.support.output import check_destination, write_file
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
@@ -84,6 +84,7 @@ class FileModel:
 
     def check(self, wanted: Wanted) -> None:
         """Refuse what the file does not have."""
+        wanted.check_smaller(str(self.path))
         if wanted.ffn is not None:
             self._check_found(self.hidden, "product", "reads hidden channels", self._stay)
             for each in self.hidden:

@@ -16,9 +16,9 @@ from celosia.lab.prune.files.heads import (
     keep_heads,
 )
 from celosia.lab.prune.files.index import Cut
-from celosia.lab.prune.part import Gram, Part, kept_columns, repaired
+from celosia.lab.prune.parts.part import Gram, Part, kept_columns, repaired
+from celosia.lab.prune.parts.share import Share
 from celosia.lab.prune.pruned import Wanted
-from celosia.lab.prune.share import Share
 from celosia.sim.support.problems import InputError
 from celosia.sw.frontend.importer.source.problems import ImportProblem
 from celosia.sw.frontend.nn.operators.operator import Array

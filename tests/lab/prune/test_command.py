@@ -4,6 +4,7 @@ from importlib.util import find_spec
 from json import loads
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from celosia.lab.prune import command
@@ -63,6 +64,19 @@ def test_criteria_are_compared(quick):
     assert "no repair" in found
 
 
+def test_tiles_of_zeros_are_saved_as_weights(quick):
+    right(*PRUNE, "--tiles", "50%", "--json", "found.json", "-o", "less")
+    before, less = loads(Path("found.json").read_text())["models"]
+    assert (less["tiles"], less["ffn"]) == ("50%", None)
+    assert less["weights"] == before["weights"] - 7 * 32 * 32 // 2
+    weights = load_language_model(Path("less")).weights
+    assert np.mean(weights["0.up"] == 0) == 0.5
+    refused(
+        "--tiles 50%: is of language models and minilm", "prune", "gpt2-small", "--tiles", "50%"
+    )
+    refused("--drop-tokens: is of minilm", "prune", "gpt2-small", "--drop-tokens", "50%@1")
+
+
 def test_a_decoder_without_weights_has_cycles_alone(monkeypatch):
     layer = LayerShape(heads=4, key_heads=4, head_width=16, hidden=64)
     shape = DecoderShape(form="gpt2", width=64, vocabulary=9, layers=(layer,))
@@ -91,6 +105,12 @@ def test_the_document_has_what_the_tables_have(quick):
     ("message", "words"),
     [
         ("nothing to remove: give --ffn, --heads or both", ""),
+        ("--tiles: is measured alone", "--tiles 50% --ffn 50%"),
+        ("--tiles 1%: of 4 tiles, nothing would be removed", "--tiles 1%"),
+        ("training would fill the tiles", "--tiles 50% --recover 2"),
+        ("--drop-tokens: model needs all its tokens", "--drop-tokens 50%@1"),
+        ("--drop-tokens 50%: is no share and layer", "--drop-tokens 50%"),
+        ("-o x: what --drop-tokens does is measured", "--drop-tokens 50%@1 -o x"),
         ("--ffn 0%: a share is above 0%", "--ffn 0%"),
         ("--ffn 10%: of 32 channels in steps of 16, nothing would be removed", "--ffn 10%"),
         ("--ffn 99%: of 32 channels in steps of 16, nothing would be left", "--ffn 99%"),

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from celosia.lab.prune.llama import Calibrated, calibrate, prune_llama, readers
+from celosia.lab.prune.parts.share import parse_share
 from celosia.lab.prune.pruned import Wanted
-from celosia.lab.prune.share import parse_share
 from celosia.lab.training.scorers import float_scorer
 from celosia.sw.models.decoder_graph import llama_float_graph
 from celosia.sw.reference.language.shape import LayerShape
@@ -35,7 +35,7 @@ def with_columns(weights, names, columns, factor):
 
 
 def pruned(weights, **wanted):
-    found = Calibrated(calibrate(weights, WINDOWS))
+    found = Calibrated(calibrate(weights, WINDOWS, readers(weights.shape)))
     return prune_llama(weights, found, Wanted(**{"criterion": "activation", **wanted}))
 
 

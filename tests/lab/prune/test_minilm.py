@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from celosia.lab.prune.minilm import calibrate, prune_encoder, varied
+from celosia.lab.prune.minilm import calibrate, prune_encoder, varied, zero_encoder
+from celosia.lab.prune.parts.share import parse_share
 from celosia.lab.prune.pruned import Wanted
-from celosia.lab.prune.share import parse_share
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.quantize.encoders.float_graph import encoder_float_graph, read_outline
 from celosia.sw.reference.encoder import EncoderShape, encode
@@ -22,7 +22,8 @@ def test_calibration_sees_every_token(monkeypatch):
     monkeypatch.setattr("celosia.lab.prune.minilm._ROWS", 32)
     grams, seen = calibrate(random_encoder(SHAPE, 0), X, LENGTHS), {}
     encode(random_encoder(SHAPE, 0), X, LENGTHS, seen.__setitem__)
-    assert set(grams) == {"0.hidden", "0.context", "1.hidden", "1.context"}
+    read = ("hidden", "context", "input", "attention")
+    assert set(grams) == {f"{layer}.{name}" for layer in (0, 1) for name in read}
     for name, gram in grams.items():
         rows = seen[name].astype(float)
         np.testing.assert_allclose(gram.products, rows.T @ rows, rtol=1e-4, atol=1e-4)
@@ -85,3 +86,20 @@ def test_copies_have_other_words_between_the_marks():
         assert all(2000 <= each < 3000 for each in others)
     assert found[1] != found[2]
     assert found == varied(texts, 3000)
+
+
+def test_tiles_of_zeros_are_in_every_matrix():
+    weights = random_encoder(SHAPE, 0)
+    grams, exact = calibrate(weights, X, LENGTHS), encode(weights, X, LENGTHS)
+    share = parse_share("--tiles", "50%", numbers=False)
+    far, near = (
+        zero_encoder(
+            weights, grams, Wanted(criterion="activation", tiles=share, dim=8, repair=repair)
+        )
+        for repair in (False, True)
+    )
+    for layer in (*far.layers, *near.layers):
+        for name in ("query", "key", "value", "output", "up", "down"):
+            assert np.mean(getattr(layer, name).weights == 0) == 0.5, name
+    errors = [np.square(encode(each, X, LENGTHS) - exact).mean() for each in (far, near)]
+    assert errors[1] < errors[0]

@@ -6,9 +6,9 @@ from io import StringIO
 from rich.console import Console
 
 from celosia.lab.prune.costs import Cost
+from celosia.lab.prune.parts.share import parse_share
 from celosia.lab.prune.pruned import Narrower, Wanted
 from celosia.lab.prune.report import pruned_model, tables
-from celosia.lab.prune.share import parse_share
 
 COST = Cost(input="a text", cycles=900, rtl_cycles=1000, read_bytes=7, write_bytes=8)
 BEFORE = Narrower(weights=100, quality={"perplexity": 50.0, "ratio": 1.0}, costs=[COST])

@@ -8,9 +8,9 @@ from celosia.lab.exports.catalog import EXPORTS
 from celosia.lab.exports.writing.size import SMALL
 from celosia.lab.prune.files.heads import Attention, attentions, find_heads
 from celosia.lab.prune.files.narrower import without_heads
-from celosia.lab.prune.part import Gram
+from celosia.lab.prune.parts.part import Gram
+from celosia.lab.prune.parts.share import parse_share
 from celosia.lab.prune.pruned import Wanted
-from celosia.lab.prune.share import parse_share
 from celosia.sim.support.problems import InputError
 from celosia.sw.frontend.importer.import_model import translate
 from celosia.sw.frontend.importer.source.model_file import checked_model

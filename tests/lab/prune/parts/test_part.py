@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from celosia.lab.prune.part import Gram, Part, kept_columns, repaired
+from celosia.lab.prune.parts.part import Gram, Part, kept_columns, repaired
 
 RANDOM = np.random.default_rng(0)
 

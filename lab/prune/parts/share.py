@@ -34,6 +34,10 @@ class Share:
         kept = round(count * (1 - self.part) / step) * step
         return self._checked(kept, count, f"of {count} channels in steps of {step}")
 
+    def tiles(self, count: int) -> int:
+        """How many of `count` tiles are left.  Raises `InputError` as `channels` does."""
+        return self._checked(round(count * (1 - self.part)), count, f"of {count} tiles")
+
     def heads(self, count: int, together: int) -> int:
         """How many of `count` heads are left; so many `together` share keys, and go together.
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from celosia.lab.prune.share import parse_share
+from celosia.lab.prune.parts.share import parse_share
 from celosia.sim.support.problems import InputError
 
 
