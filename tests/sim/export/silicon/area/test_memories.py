@@ -31,6 +31,19 @@ def test_black_boxes(memory, box):
     assert memory.box == box
 
 
+@pytest.mark.parametrize(
+    ("path", "box"),
+    [
+        ("accelerator.scratchpad.bank_1", "scratchpad"),
+        ("accelerator.accumulator.bank_1", "accumulator"),
+        ("accelerator.transform.unit.statistics.totals", "statistics"),
+        ("accelerator.loops.body", "loop body"),
+    ],
+)
+def test_black_boxes_are_called_after_their_places(path, box):
+    assert DesignMemory(path, 128, 32, 1).box == box
+
+
 def test_copies():
     assert DesignMemory(PLACE, 128, 32, 3).copies == 3
     assert DesignMemory(PLACE, 128, 32, 0).copies == 1

@@ -10,7 +10,7 @@ from celosia.sim.export.silicon.area.compared import FROZEN
 from celosia.sim.export.silicon.area.report import AreaReport, print_area
 from celosia.sim.export.silicon.synthesis.mapping import Mapper
 from celosia.sim.export.silicon.synthesis.yosys import Yosys
-from tests.support.areas import FULL, LEAN
+from tests.support.areas import FULL, LEAN, QUEUE, SCRATCHPAD
 from tests.support.cells import LIBRARY
 
 MAPPER = Mapper(Yosys(("yosys",), "Yosys 9.9"), LIBRARY)
@@ -53,6 +53,55 @@ def test_a_share_of_the_frozen_design():
 def test_a_design_without_the_unit_says_nothing_of_it():
     document = AreaReport("tiny", LEAN, MAPPER).document()
     assert not {"normalization", "bert", "against"} & document.keys()
+
+
+def rows_of(report: AreaReport) -> dict[str, list[str]]:
+    """The rows of all tables by their first column; of two alike, the second has a ' on it."""
+    paper = io.StringIO()
+    print_area(Console(file=paper, width=160), report)
+    rows: dict[str, list[str]] = {}
+    for line in paper.getvalue().splitlines():
+        name, *cells = (cell.strip() for cell in line.split("│")[1:-1] or [""])
+        while name in rows:
+            name += "'"
+        rows[name] = cells
+    return rows
+
+
+def test_memories_as_boxes_and_as_latches():
+    """Boxes that are alike are one row; what a latch costs is four gates."""
+    two = replace(FULL, memories=[replace(SCRATCHPAD, path=f"{SCRATCHPAD.path}_b"), *FULL.memories])
+    rows = rows_of(AreaReport("tiny", two, MAPPER))
+    assert rows["scratchpad"] == ["2", "1,000", "80", "1", "160,000"]
+    assert rows["parameters"] == ["1", "100", "100", "3", "10,000"]
+    assert rows["store.unit.rows.memory"] == ["10", "25", "250", "1.0", "combinationally"]
+    assert rows["all"] == ["", "", "250", "1.0", ""]
+    clocked = replace(QUEUE, path="accelerator.loops.counts", reads=1)
+    rows = rows_of(AreaReport("tiny", replace(FULL, memories=[clocked]), MAPPER))
+    assert rows["loops.counts"] == ["10", "25", "250", "1.0", "clocked"]
+
+
+def test_sums_and_what_is_more_in_each():
+    """Beside the design without the unit, and beside another one: here the same again."""
+    rows = rows_of(AreaReport("tiny", FULL, MAPPER, "normalization", LEAN, "other", FULL))
+    assert rows["cells"] == ["4.5", "+1.5 kGE, +50.0%", "+0.0 kGE, +0.0%"]
+    assert rows["cells and small memories as latches"] == ["5.5", "+2.5 kGE", "+0.0 kGE"]
+    assert rows["cells, all memories at 6 transistors a bit"] == ["139.9", "+13.7%", "+0.0%"]
+    assert rows["the same, n read ports as n copies"] == ["169.9", "+38.1%", "+0.0%"]
+    name = "cells, latches, black boxes at 6 transistors a bit"
+    assert rows[name] == ["140.5", "+14.2%", "+0.0%"]
+    assert rows["the same, n read ports as n copies'"] == ["170.5", "+38.6%", "+0.0%"]
+    assert rows["decoder"] == ["1.2", "4,800", "60", "26.7%", "1.0", "1.2"]
+    assert rows["logic"] == ["4.5", "18,000", "170", "100.0%", "3.0", "4.5"]
+
+
+def test_the_document_says_how_memories_count():
+    assert REPORT.document()["counting"] == {
+        "macro_bits": 4096,
+        "latch_gates": 4.0,
+        "transistors_per_bit": 6,
+        "transistors_per_gate": 4,
+    }
 
 
 def test_the_tables():

@@ -65,6 +65,7 @@ def test_a_registered_gate():
 
 
 def test_what_edges_take():
+    assert WIRE_PF == 0.01  # docs/silicon.md: 0.01 pF to each input.
     netlist = read_netlist(REGISTERED, ENERGIES)
     (a,) = (port.nets for port in netlist.driven)
     (y,) = (port.nets for port in netlist.seen)

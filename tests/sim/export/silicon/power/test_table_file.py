@@ -6,18 +6,23 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from celosia.isa.functions.table import Function
 from celosia.isa.presets import resolve_config
 from celosia.sim.export.silicon.energy.memories import access_pj
 from celosia.sim.export.silicon.energy.table import Entry, parse_table
 from celosia.sim.export.silicon.energy.unit_events import UNIT_EVENTS
 from celosia.sim.export.silicon.power.events import GROUPS, OTHERS
 from celosia.sim.export.silicon.power.measure import GroupWindow, Sample, group_of, halves
+from celosia.sim.export.silicon.power.netlist import read_netlist
 from celosia.sim.export.silicon.power.table_file import (
+    EventEnergies,
     Static,
     entries_of,
     memory_entries,
+    static_of,
     table_text,
 )
+from tests.sim.export.silicon.power.test_netlist import ENERGIES, REGISTERED
 
 CYCLES = 512
 MESH = "cells, skew and alignment"
@@ -86,6 +91,80 @@ def test_memories():
     assert access_pj(10, 1, 2.0, write=True) == pytest.approx(4 * (20.5 + wires) / 1000)
     # Bit lines of a large bank are in parts.
     assert access_pj(1024, 8, 1.0, write=True) < 2 * access_pj(256, 8, 1.0, write=True)
+
+
+def test_entries_of_memories_and_of_the_bus():
+    """Of a byte: an access to a row of `tiny` by the bytes of the row, 4 or 4 int32."""
+    entries = memory_entries(resolve_config("tiny"), 1.8)
+    config = resolve_config("tiny")
+    assert entries["bus_read_byte"] == entries["bus_write_byte"]
+    assert entries["bus_read_byte"].pj == 162.5
+    for name, rows, row_bytes in (
+        ("scratchpad", config.scratchpad_bank_rows, 4),
+        ("accumulator", config.accumulator_bank_rows, 16),
+        ("parameter", config.parameter_rows, 16),
+    ):
+        for access in ("read", "write"):
+            pj = access_pj(rows, 8 * row_bytes, 1.8, write=access == "write") / row_bytes
+            entry = entries[f"{name}_{access}_byte"]
+            assert entry.pj == pytest.approx(pj)
+            assert entry.source.startswith(f"{rows} rows of {row_bytes} bytes, terms of CACTI")
+    # Transforms write scratchpad rows alone.
+    assert {name for name in entries if name.startswith("transform_")} == {
+        "transform_scratchpad_read_byte",
+        "transform_scratchpad_write_byte",
+        "transform_accumulator_read_byte",
+        "transform_parameter_read_byte",
+    }
+
+
+def test_what_modules_take_whatever_happens():
+    """Leakage is of a cycle of 7.5 ns: nW times ns are attojoules, a million of them a pJ."""
+    netlist = read_netlist(REGISTERED, ENERGIES)
+    path = "celosia_axi.accelerator"
+    rest, own = static_of({
+        f"{path}.decoder": netlist,
+        f"{path}.transform.unit": netlist,
+        f"{path}.transform.lanes.unit.total": netlist,
+    })
+    assert (rest.flip_flops, own.flip_flops) == (1, 2)
+    assert rest.clock_pj == pytest.approx(netlist.clock_pj)
+    assert own.clock_pj == pytest.approx(2 * netlist.clock_pj)
+    assert own.leakage_pj == pytest.approx(2 * netlist.leakage_nw * 7.5 / 1_000_000)
+
+
+def test_the_spread_of_sets_is_of_their_mean():
+    found = EventEnergies(
+        OTHERS, {}, {}, [{"a": 3.0}, {"a": 1.0, "b": 2.0}, {"z": 0.0}, {"z": 0.0}]
+    )
+    assert found.spread("a") == 1.0
+    assert found.spread("b") is None  # In one set alone.
+    assert found.spread("c") is None
+    assert found.spread("z") is None  # Nothing of which there is a share.
+
+
+def test_functions_that_did_not_happen_have_the_mean_of_the_others():
+    """A mean over functions, not over how often each happened; all else stays unknown."""
+    one = sample(1, 3.0)
+    lanes = next(group for group in GROUPS if "lane_step_sum" in group.events)
+    seen = [name for name in lanes.events if name in {"lane_step_sum", "lane_step_gelu"}]
+    for number, name in enumerate(seen):
+        spent = one.events[name]
+        spent[96 + 160 * number : 160 + 160 * number] = 4.0
+        late = np.convolve(spent, np.full(24, 1 / 24))[:CYCLES]
+        one.groups["lanes"].pj += (number + 1) * late
+    entries = entries_of([[one]], STATICS, BESIDE)
+    happened = [entries[name] for name in seen]
+    mean = sum(each.pj or 0.0 for each in happened) / 2
+    assert mean == pytest.approx(1.5)
+    for function in Function:
+        name = f"lane_step_{function.name.lower()}"
+        assert name in entries
+        if name not in seen:
+            assert entries[name].pj == pytest.approx(mean)
+            assert entries[name].source == "did not happen: the mean of the functions that did"
+    assert "requantized_element" not in entries
+    assert entries["mac"].source == f"{MESH}: in one set of windows"
 
 
 def test_halves_of_a_window():

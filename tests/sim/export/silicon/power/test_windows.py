@@ -18,6 +18,10 @@ def happening(**cycles):
     return events
 
 
+def test_a_window_is_short_and_registers_have_time_to_be_known():
+    assert (CYCLES, WARM_UP) == (512, 96)
+
+
 def test_windows_have_what_is_rare():
     events = happening(often=slice(0, None, 2), rare=slice(9_000, 9_010), never=slice(0, 0))
     chosen = choose_windows(events, FIRST, ["often", "rare", "never"])

@@ -27,5 +27,26 @@ def test_each_model_is_a_cell():
         assert text.count(f"  {word}") == 2
 
 
+def test_times_are_the_stated_ones():
+    """docs/silicon.md names both; thresholds are those of OSU018."""
+    text = memory_cells(
+        ram_models([Ram(single_port=False, rows=4, bits=1, element_bits=1, reads=1)])
+    )
+    for words in (
+        'cell_rise(scalar) { values("2.0"); }',
+        'cell_fall(scalar) { values("2.0"); }',
+        'rise_constraint(scalar) { values("0.5"); }',
+        'fall_constraint(scalar) { values("0.5"); }',
+        "timing_type : setup_rising;",
+        "timing_type : rising_edge;",
+        "input_threshold_pct_rise : 50;",
+        "output_threshold_pct_fall : 50;",
+        "slew_lower_threshold_pct_fall : 20;",
+        "slew_upper_threshold_pct_rise : 80;",
+        "bit_from : 1; bit_to : 0;",
+    ):
+        assert words in text
+
+
 def test_no_memories():
     assert "cell(" not in memory_cells("")

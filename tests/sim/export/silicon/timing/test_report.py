@@ -86,6 +86,14 @@ def test_ten_paths_between_modules():
     assert document["memory_ns"]["access"] > 0
 
 
+def test_the_document_says_what_was_assumed():
+    """Times of memories, and the load of an output, as docs/silicon.md has them."""
+    document = report().document()
+    assert document["memory_ns"] == {"access": 2.0, "set_up": 0.5}
+    assert document["load_pf"] == 0.05
+    assert "memories: 2 ns to data, set-up 0.5 ns" in printed(report())
+
+
 def test_levels_are_compared_where_there_is_no_time():
     cell = ModulePath("mesh", "", RegisterPath("a", "b", 20))
     slow = ModulePath("decoder", "", RegisterPath("a", "b", 30))

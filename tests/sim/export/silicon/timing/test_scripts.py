@@ -37,7 +37,8 @@ def test_a_library_without_an_inverter():
 
 def test_half_a_netlist():
     script = netlist_script(YOSYS, DRIVEN, "default", 1)
-    assert "set_driving_cell INVX2\n" in script.files["cells.constr"]
+    constraints = script.files["cells.constr"]
+    assert constraints == "set_driving_cell INVX2\nset_load 0.05 [all_outputs]\n"
     assert script.condense("wire signed [1:0] a;\nendmodule\n") == "wire [1:0] a;\nendmodule\n"
     with pytest.raises(Unreadable):
         script.condense("module top(")
