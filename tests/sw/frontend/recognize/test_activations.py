@@ -114,7 +114,15 @@ def test_ends_in_any_order_become_one_relu(steps, most):
 
 
 @pytest.mark.parametrize(
-    "steps", [[("max", -1), ("min", 1)], [("min", -2), ("max", 0)], [("min", 6)], [("relu",)]]
+    "steps",
+    [
+        [("max", -1), ("min", 1)],
+        [("min", -2), ("max", 0)],
+        [("min", 0), ("max", 0)],
+        [("max", 1e-6), ("min", 6)],
+        [("min", 6)],
+        [("relu",)],
+    ],
 )
 def test_other_ends_stay(steps):
     g = Graph()
@@ -122,4 +130,15 @@ def test_other_ends_stay(steps):
     for op, *end in steps:
         x = g(op, x, *end)
     before = g.finish({"out": x})
-    assert rewrite(before, find_limits).graph.nodes == before.nodes
+    done = rewrite(before, find_limits)
+    assert done.graph.nodes == before.nodes
+    assert not done.refusals
+
+
+@pytest.mark.parametrize(("end", "most"), [(8, 6), (4, 4)])
+def test_the_end_that_a_relu_has_already_counts(end, most):
+    g = Graph()
+    cut = g("min", g.op("relu", g.x, most=6.0), end)
+    graph = rewrite(g.finish({"out": cut}), find_limits).graph
+    assert [node.op for node in graph.nodes] == ["add", "relu"]
+    assert graph.nodes[-1].attributes == {"most": most}

@@ -69,6 +69,43 @@ def test_a_normalization_of_channels_behind_a_view_goes_into_weights(channels_fi
     np.testing.assert_allclose(product.linear.bias, random(COLS, seed=3), rtol=1e-6)
 
 
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("op", ["add", "sub", "mul", "div"])
+def test_what_a_constant_does_to_columns_is_moved_if_the_constant_stands_behind(op, turned):
+    """A constant less the product, or over it, is no factor or addend of its columns."""
+    g = Graph()
+    rows = g.op("reshape", g.product(1), shape=(ROWS, COLS))
+    constant = g.constant(1 + np.abs(random(COLS, seed=2)))
+    graph = g.finish({"y": g.op(op, *((constant, rows) if turned else (rows, constant)))})
+    done = rewrite(graph, find_affines)
+    assert not done.refusals
+    stays = turned and op in {"sub", "div"}
+    order = ["matmul", "reshape", op] if stays else ["matmul", op, "reshape"]
+    assert [node.op for node in done.graph.nodes] == order
+    same(graph, done.graph)
+
+
+@pytest.mark.parametrize("op", ["add", "sub", "mul", "div"])
+def test_columns_that_share_a_row_of_a_view_keep_what_is_neutral_for_them(op):
+    """A view that shows some columns says nothing of the others: they are left as they were."""
+    g = Graph()
+    shown = g.op("slice", g.product(1), starts=(0, 0, 2), sizes=(1, ROWS, 3), steps=(1,) * 3)
+    constant = g.constant(1 + np.abs(random(3, seed=2)))
+    graph = g.finish({"y": g.op(op, shown, constant)})
+    done = rewrite(graph, find_affines)
+    assert not done.refusals
+    assert [node.op for node in done.graph.nodes] == ["matmul", op, "slice"]
+    (vector,) = (
+        done.graph.constants[name]
+        for node in done.graph.nodes
+        for name in node.inputs
+        if node.op == op and name in done.graph.constants
+    )
+    neutral = 1 if op in {"mul", "div"} else 0
+    assert [*vector[:2], *vector[5:]] == [neutral] * 5
+    same(graph, done.graph)
+
+
 @pytest.mark.parametrize("why", ["rows", "read", "output"])
 def test_factors_stay_where_they_are_no_columns_or_others_read_the_product(why):
     g = Graph()
@@ -115,6 +152,17 @@ def test_sums_of_images_are_those_of_products():
     kinds, found, after = units(graph)
     assert (kinds.count(Product), kinds.count(Finishing)) == (3, 2)
     assert {node.op for node in after.nodes if node.name not in found.nodes} <= {"reshape"}
+
+
+@pytest.mark.parametrize("first", ["constant", "image"])
+@pytest.mark.parametrize("op", ["add", "sub", "mul"])
+def test_operands_keep_their_order_in_front_of_a_transpose(op, first):
+    g = Graph()
+    one, other = g.image(1), g.constant(random(COLS, 3, 4, seed=3))
+    graph = g.finish({"y": g.op(op, *((other, one) if first == "constant" else (one, other)))})
+    done = rewrite(graph, find_turned)
+    assert [node.op for node in done.graph.nodes][-2:] == [op, "transpose"]
+    same(graph, done.graph)
 
 
 def test_a_constant_of_channels_is_turned_with_its_sum():

@@ -15,17 +15,20 @@ from celosia.sw.frontend.recognize.rewrite import rewrite
 CURVES: dict[str, dict[str, Any]] = {"silu": {"alpha": 1.0}, "gelu": {"form": "erf"}, "exp": {}}
 
 
-def gated(*, biased=False, curve="silu", whole=False):
-    """``curve(x @ w)[:8] * (x @ w)[8:]``, with both parts from one product."""
+def gated(*, biased=False, curve="silu", whole=False, steps=(1, 1, 1), texts=2):
+    """``curve(x @ w)[:8] * (x @ w)[8:]``, with both parts from one product.
+
+    The gate may take columns that are `steps` apart, and both parts of the first `texts` alone.
+    """
     random, builder = np.random.default_rng(0), GraphBuilder("gated")
     x = builder.input("x", TensorType("float32", (2, 5, 6)))
     w = builder.constant(random.standard_normal((6, 16)).astype(np.float32))
     both = builder.op("matmul", x, w)
     if biased:
         both = builder.op("add", both, builder.constant(np.arange(16, dtype=np.float32)))
-    cut: dict[str, Any] = {"sizes": (2, 5, 8), "steps": (1, 1, 1)}
-    gate = builder.op("slice", both, starts=(0, 0, 0), **cut)
-    value = builder.op("slice", both, starts=(0, 0, 8), **cut)
+    sizes = (texts, 5, 8)
+    gate = builder.op("slice", both, starts=(0, 0, 0), sizes=sizes, steps=steps)
+    value = builder.op("slice", both, starts=(0, 0, 8), sizes=sizes, steps=(1, 1, 1))
     outputs = {"y": builder.op("mul", builder.op(curve, gate, **CURVES[curve]), value)}
     return builder.finish(outputs | ({"both": both} if whole else {}))
 
@@ -47,6 +50,18 @@ def test_gate_and_value_are_two_products(biased, curve):
 def test_what_somebody_reads_whole_stays_one_product():
     graph = rewrite(gated(whole=True), find_parts).graph
     assert [node.op for node in graph.nodes].count("matmul") == 1
+
+
+@pytest.mark.parametrize("how", [{"steps": (1, 1, 2)}, {"texts": 1}])
+def test_columns_that_are_not_beside_each_other_or_of_some_rows_stay(how):
+    before = gated(**how)
+    done = rewrite(before, find_parts)
+    after = done.graph
+    assert not done.refusals
+    assert [node.op for node in after.nodes].count("matmul") == 1
+    given = {"x": np.random.default_rng(1).standard_normal((2, 5, 6)).astype(np.float32)}
+    (found,), (expected,) = (interpret(graph, given).values() for graph in (after, before))
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_columns_without_a_curve_stay_together():
