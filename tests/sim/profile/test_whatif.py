@@ -13,6 +13,7 @@ from celosia.sim.profile.whatif import (
     TRUSTED,
     WORTH,
     Change,
+    Followed,
     Hardware,
     asked_changes,
     expected_changes,
@@ -189,3 +190,88 @@ def test_other_hardware_is_twice_of_one_thing():
         replace(hardware, timing=MemoryTiming(latency=1)), lambda _: 5, before=9
     ) if "latency" in each.what)  # fmt: skip
     assert last.what == "memory of half the latency, 1"
+
+
+def run(changes, **counters):
+    """A run of 10,000 cycles that the model expected; `counters` own some of them."""
+    part = {"workload": "a", "counters": {"cycles": 10_000, "array_rows": 1, **counters}}
+    return {"operators": [part], "cycles": 10_000, "predicted_cycles": 10_000, "changes": changes}
+
+
+LOST = {
+    "wait_load_latency": 1000,
+    "wait_load_requests": 700,
+    "wait_token": 500,
+    "wait_queue_store": 300,
+    "drain": 200,
+    "wait_issue": 110,
+    "wait_command": 90,
+    "wait_load_bandwidth": 3000,
+    "array_weights": 2000,
+}
+
+
+@pytest.mark.parametrize(
+    ("what", "most"),
+    [
+        ("memory of half the latency, 20", 1000 + 700 + 500 + 300 + 200),
+        ("twice the requests in flight, 64", 1000 + 700 + 300 + 200),
+        ("queues of twice the depth", 300 + 110 + 90),
+        ("512 KiB of scratchpad", sum(LOST.values())),
+    ],
+)
+def test_a_change_saves_at_most_what_was_lost_for_its_causes(what, most):
+    (change,) = what_if(run([{"what": what, "saved": 9000, "before": 10_000}], **LOST)) or [None]
+    assert change is not None
+    assert (change.saved, change.at_most) == (most, True)
+    (exact,) = what_if(run([{"what": what, "saved": most, "before": 10_000}], **LOST)) or [None]
+    assert exact is not None
+    assert (exact.saved, exact.at_most) == (most, False)
+
+
+def test_all_that_is_asked_of_tiny():
+    """In these words, and with these options: one line of the table is one question."""
+    found = {each.what: each.options for each in expected_changes(TINY, lambda _hardware: 100)}
+    queues = {"load_queue": 32, "execute_queue": 32, "store_queue": 16, "transform_queue": 16}
+    assert found == {
+        "32 KiB of scratchpad": ("--set", "scratchpad_kib=32"),
+        "16 KiB of accumulator": ("--set", "accumulator_kib=16"),
+        "memory of half the latency, 20": ("--mem-latency", "20"),
+        "memory and a bus of 8 bytes per cycle": ("--set", "bus_bits=64"),
+        "twice the requests in flight, 64": (
+            *("--set", "read_requests=64"),
+            *("--set", "write_requests=64"),
+        ),
+        "queues of twice the depth": tuple(
+            word for name, depth in queues.items() for word in ("--set", f"{name}={depth}")
+        ),
+        "an array of 8x8": ("--set", "dim=8"),
+    }
+
+
+def test_the_shortest_latency_is_one():
+    fast = Hardware(PRESETS["tiny"], MemoryTiming(latency=1))
+    options = {each.what: each.options for each in expected_changes(fast, lambda _hardware: 100)}
+    assert options["memory of half the latency, 1"] == ()
+    odd = Hardware(PRESETS["tiny"], MemoryTiming(latency=5))
+    names = [each.what for each in expected_changes(odd, lambda _hardware: 100)]
+    assert "memory of half the latency, 2" in names
+
+
+def test_when_advice_may_be_given():
+    """Three times the model's error, and 3 % of a run that it knew to 5 %."""
+    assert (WORTH, TRUSTED, SURE) == (0.03, 0.05, 3)
+    assert trusted({"cycles": 100, "predicted_cycles": 105})
+    assert not trusted({"cycles": 100, "predicted_cycles": 106})
+    assert not trusted({"cycles": 100, "predicted_cycles": 94})
+    assert model_error({"cycles": None, "predicted_cycles": 5}) == 0
+
+
+def test_a_change_in_words():
+    change = Change("a wonder", 1234, 10_000, at_most=True, options=("--set", "dim=8"))
+    assert str(change) == "a wonder: at most 1,234 cycles fewer (12.3%); add --set dim=8"
+    assert str(Change("gold", 5, 10, measured=True)) == "gold: 5 cycles fewer (50.0%), measured"
+    assert str(Followed(8, 0.04, 0.13)) == (
+        "On 8 runs whose first advice was expected, not measured, and was followed on RTL (celosia "
+        "bench advice), the cycles saved were 4% from this figure on average, 13% at worst."
+    )
