@@ -1,5 +1,7 @@
 """What modules are given of a recording, and what windows are chosen for."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from celosia.isa.functions.table import Function
@@ -29,7 +31,7 @@ def netlist_with(*driven: str):
     """A netlist that is driven at ports of these names alone."""
     netlist = read_netlist(REGISTERED, ENERGIES)
     ports = [Port(name, np.array([2], np.int32)) for name in driven]
-    return measure.GateNetlist(**(vars(netlist) | {"driven": ports}))
+    return replace(netlist, driven=ports)
 
 
 def signal(*values: int):
