@@ -30,3 +30,10 @@ def test_a_longer_end_is_more_certain():
     shares = [guess[1] for text in texts if (guess := look_up(text))]
     assert shares == sorted(set(shares))
     assert 0 < shares[0] < shares[-1] < 1
+
+
+@pytest.mark.parametrize(("length", "share"), [(2, 0.5), (3, 0.7), (4, 0.8), (5, 0.8)])
+def test_a_guess_is_as_sure_as_so_many_tokens_make_it(length, share):
+    """Shares that were counted on texts, of 2, 3 and 4 last tokens; more are not looked up."""
+    text = [*range(length), 99, 50, *range(length)]
+    assert look_up(text) == (99, share)

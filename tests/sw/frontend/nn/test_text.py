@@ -7,7 +7,12 @@ from hypothesis import strategies as st
 
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.operators.operator import TYPES, TensorType
-from celosia.sw.frontend.nn.text import parse_float_graph, print_float_graph
+from celosia.sw.frontend.nn.text import (
+    parse_float_graph,
+    print_float_graph,
+    tensor_of,
+    tensor_text,
+)
 
 NAMES = st.text(max_size=6)
 
@@ -100,3 +105,13 @@ def test_a_text_that_is_wrong_is_refused_at_its_place(old, new, message):
     assert old in TEXT
     with pytest.raises(ValueError, match=message):
         parse_float_graph(TEXT.replace(old, new, 1), WEIGHTS)
+
+
+@pytest.mark.parametrize("size", [0, 1, 10**9, 10**18 - 1])
+def test_a_size_has_up_to_18_digits(size):
+    kind = TensorType("int64", (size, 2))
+    assert tensor_of(tensor_text(kind)) == kind
+
+
+def test_a_size_of_19_digits_is_none():
+    assert tensor_of(f"tensor<{10**18}xf32>") is None
