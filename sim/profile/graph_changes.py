@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Sequence
 
-from celosia.sim.profile.whatif import Change, Hardware, expected_changes
+from celosia.sim.profile.whatif import CANDIDATES, Change, Hardware, expected_changes
 from celosia.sim.support.progress import Progress, silent
 from celosia.sw.compiler.passes import predict
 from celosia.sw.compiler.pipeline import find_plan
@@ -23,7 +23,9 @@ def graph_changes(
     asked = itertools.count(1)
 
     def cycles(other: Hardware) -> int:
-        tell(f"compiling for other hardware, to see what it would save ({next(asked)})", None)
+        number = next(asked)
+        text = f"the run is over; compiling for other hardware, to see what it would save ({number}"
+        tell(f"{text} of {CANDIDATES})", (number - 1) / CANDIDATES)
         return sum(_cycles(graph, other) for graph in graphs)
 
     return tuple(expected_changes(hardware, cycles, before))

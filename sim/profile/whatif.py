@@ -16,6 +16,7 @@ from celosia.sw.ir.matmul import MatMul
 from celosia.sw.planning.problems import graph_of
 
 __all__ = [
+    "CANDIDATES",
     "FOLLOWED",
     "SURE",
     "TRUSTED",
@@ -291,3 +292,5 @@ _CANDIDATES: Final[tuple[tuple[Callable[[Hardware], str], Callable[[Hardware], H
     (lambda h: f"{_ARRAY} {h.config.dim}x{h.config.dim}", _doubled("dim")),
 )
 """The changes that the model is asked about: what each is called, and how it is made."""
+CANDIDATES: Final = len(_CANDIDATES)
+"""How many there are, at most: some hardware is none."""

@@ -1,6 +1,6 @@
 """How long a run is expected to take, from the cycles that the cost model predicts."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
@@ -49,11 +49,19 @@ def estimate_text(simulator: str, cycles: int, tiles: int = 0) -> str | None:
 def compiling_text(graph: Graph, config: AcceleratorConfig, name: str = "") -> str:
     """What to say while `graph` is compiled: with about how long that takes, if it is long."""
     what = f"compiling {name}".rstrip()
-    seconds = product_tiles(graph, config) / GRAPH_TILES_PER_SECOND
+    length = compiling_time([graph], config)
+    return f"{what}, which takes about {length}" if length else what
+
+
+def compiling_time(
+    graphs: Iterable[Graph], config: AcceleratorConfig, *, times: int = 1
+) -> str | None:
+    """How long compiling `graphs` so many times takes, in words; None: it is not long."""
+    tiles = times * sum(product_tiles(each, config) for each in graphs)
+    seconds = tiles / GRAPH_TILES_PER_SECOND
     if seconds < LONG_COMPILING:
-        return what
-    length = f"{seconds:,.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} minutes"
-    return f"{what}, which takes about {length}"
+        return None
+    return f"{seconds:,.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} minutes"
 
 
 def announce_products(

@@ -7,9 +7,9 @@ from contextlib import closing
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.sim.profile.graph_changes import graph_changes
-from celosia.sim.profile.whatif import Change, Hardware
+from celosia.sim.profile.whatif import CANDIDATES, Change, Hardware
 from celosia.sim.run.checks import checked_graph, compare_graph, expected_of
-from celosia.sim.run.estimate import compiling_text, estimate_text
+from celosia.sim.run.estimate import compiling_text, compiling_time, estimate_text
 from celosia.sim.run.measure_graph import GraphMeasurement, measure_graph
 from celosia.sim.run.opening import Opener, open_for, prepare_run
 from celosia.sim.run.options.options import RunOptions
@@ -131,6 +131,14 @@ def announce(
         cycles = sum(each.expected(timing).cycles for each in programs)
         if text := estimate_text(simulator, cycles):
             options.told.announce(text)
+    if options.watching.advice:
+        graphs = [each.graph for each in programs]
+        if length := compiling_time(graphs, options.target.config, times=CANDIDATES):
+            options.told.announce(
+                f"behind the run, {CANDIDATES} other accelerators and memories are compiled for, "
+                f"to see what each would save: about {length}; not without --profile, --report "
+                "and --trace"
+            )
     prepare_run(options.target, opener, cycles, tell)
 
 

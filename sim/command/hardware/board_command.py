@@ -63,7 +63,7 @@ def _board(
             "--simulate", help="Simulate a board; print its port, and serve until interrupted."
         ),
     ] = False,
-    preset: PresetOption = "tiny",
+    preset: PresetOption = None,
     overrides: SetOption = None,
 ) -> None:
     if simulate:
@@ -71,6 +71,11 @@ def _board(
             raise InputError(f"--simulate: makes a port, and takes none: {port}")
         _simulate(preset or "tiny", overrides or [])
         return
+    for option, given in (("--preset", preset), ("--set", overrides and overrides[0])):
+        if given:
+            raise InputError(
+                f"{option} {given}: stands behind run; in front of it, it is --simulate's alone"
+            )
     if port is None:
         raise InputError("board: which PORT?  /dev/ttyUSB0, or one that --simulate prints")
     if context.invoked_subcommand is None:

@@ -2,6 +2,8 @@
 
 import re
 from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -10,6 +12,7 @@ from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.sim import cli
 from celosia.sim.command import compile_command
+from celosia.sim.run import graph_run
 from celosia.sim.run.estimate import (
     CYCLES_PER_SECOND,
     LONG,
@@ -18,6 +21,7 @@ from celosia.sim.run.estimate import (
     compiling_text,
     estimate_text,
 )
+from celosia.sim.run.options.options import RunOptions, Target, Told, Watching
 from celosia.sim.run.workload import run
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.planning.problems import graph_of
@@ -125,6 +129,25 @@ def test_the_command_line_says_it_before_the_run(monkeypatch, words):
 def test_who_waits_for_a_large_graph_is_told_how_long(rows, said):
     graph = graph_of("matmul", MatMul(m=rows, k=4096, n=4096, scale=0.01))
     assert re.fullmatch(said, compiling_text(graph, PRESETS["base"]))
+
+
+def test_who_asks_for_advice_is_told_before_the_run_how_long_it_takes():
+    graph = graph_of("matmul", MatMul(m=1024, k=4096, n=4096, scale=0.01))
+    program: Any = SimpleNamespace(graph=graph, config=PRESETS["base"])
+    program.expected = lambda _timing: SimpleNamespace(cycles=1)
+    opener: Any = None
+    for advice in (False, True):
+        said = []
+        options = RunOptions(
+            workload="m",
+            target=Target(simulator="functional"),
+            watching=Watching(advice=advice),
+            told=Told(announce=said.append),
+        )
+        graph_run.announce(options, [program], run.silent, opener)
+        behind = [text for text in said if "7 other accelerators and memories" in text]
+        assert len(behind) == advice
+        assert not advice or re.search(r"about \d+ minutes", behind[0])
 
 
 def test_a_command_says_so_while_it_compiles(monkeypatch, tmp_path):

@@ -14,6 +14,8 @@ from tests.support.command_line import invoke, refused
         (("/dev/ttyUSB0",), "board /dev/ttyUSB0: what shall it do? run WORKLOAD"),
         (("--simulate", "/dev/ttyUSB0"), "--simulate: makes a port, and takes none"),
         (("--baud", "9600"), "board: which PORT?"),
+        (("--preset", "base", "/dev/x", "run", "matmul"), "--preset base: stands behind run"),
+        (("--set", "dim=8", "/dev/x", "run", "matmul"), "--set dim=8: stands behind run"),
         (("/dev/nosuch", "run", "matmul", "--preset", "huge"), "there is no preset 'huge'"),
     ],
 )
