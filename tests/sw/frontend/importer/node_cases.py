@@ -163,10 +163,10 @@ Relu and Attention are quantized on their own input and computed by the accelera
 as the integer graph has it, and at least 25 dB from what onnx expects. Weights (of a norm, and the
 second operands of products) are constants, as in models. `test_node_cases.py` in
 `tests/sw/quantize/graphs` runs them, `python -m tests.sw.quantize.graphs.node_cases` finds them.
-Not in the list are norms over several axes and a softmax along another one than the last, products
-of stacks of matrices, attention with a softcap or with its scores as an output, rows of scores that
-no key is shown to (the accelerator gives the mean of all values there, not 0), and a softmax of
-numbers beyond 32.
+Not in the list are norms over several axes and a softmax along another one than the last, attention
+with its scores as an output, rows of scores that no key is shown to (the accelerator gives the mean
+of all values there, not 0), and a softmax of numbers beyond 32.
+Attention with a softcap is in it where calibration finds a factor for it.
 
 """
 
