@@ -6,8 +6,8 @@ and functions lose next to nothing beside that.
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -19,8 +19,10 @@ from celosia.sim.workloads.models.decibels import decibels
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.interpret import compute, interpret
 from celosia.sw.frontend.nn.operators.operator import Array
-from celosia.sw.models.steps import Calibrate, Instantiate, follow
-from celosia.sw.quantize.graphs.formats import Format, Formats
+from celosia.sw.models.steps import Calibrate
+from celosia.sw.quantize.graphs.emit_products import RADIX
+from celosia.sw.quantize.graphs.formats import Format, Formats, with_int16
+from celosia.sw.quantize.graphs.quantized import instantiate, run_model
 from celosia.sw.quantize.ranges import INT8_LARGEST
 from celosia.sw.quantize.units.stored import units_of
 from celosia.sw.quantize.units.units import Product
@@ -64,7 +66,9 @@ ROUNDINGS: Final = (
     Operands(name="16 bits, attention exact", bits=16, attention=False),
     Operands(name="exact, attention exact", bits=None, attention=False),
 )
-"""The lines of the table."""
+"""The lines of the table that are a model."""
+_INTEGERS: Final = ("int16 where it may be, in integers", "the same, first layer")
+_WEIGHTS: Final = "8-bit weights of these alone"
 
 
 @dataclass(frozen=True)
@@ -82,28 +86,39 @@ class OperandAccuracy:
 
 
 def operand_accuracies(name: str, tell: Progress = silent) -> list[OperandAccuracy]:
-    """An export of the catalog with each of the `ROUNDINGS`."""
+    """An export of the catalog with each of the `ROUNDINGS`, and in integers with int16."""
     known, inputs = hidden_model(name)
     samples = [inputs(seed) for seed in CALIBRATION]
     how = Calibrate(samples, "error", lambda what, done, total: tell(f"{name}: {what}", None))
-    found = follow(how, Instantiate(), model=known)
-    assert found.formats is not None
-    roundings = Roundings(found.recognized.graph, found.formats, samples)
+    usual, wide = replace(how, wide=True).make_each(known, (how.weights,))
+    graph = known.recognized.graph
+    roundings = Roundings(graph, usual, samples)
     given = [inputs(seed) for seed in INPUTS]
-    real = [next(iter(interpret(roundings.graph, each).values())) for each in given]
-    lines = []
-    for number, operands in enumerate(ROUNDINGS):
-        tell(f"{name}: {operands.name}", number / len(ROUNDINGS))
+    real = [next(iter(interpret(graph, each).values())) for each in given]
+
+    def line(words: str, output: Callable[[Mapping[str, Array]], Array]) -> OperandAccuracy:
+        tell(f"{name}: {words}", None)
         reached = []
         for each, wanted in zip(given, real, strict=True):
             small = small_channels(wanted)
-            reached.append(
-                decibels(wanted[..., small], roundings.output(each, operands)[..., small])
-            )
-        lines.append(
-            OperandAccuracy(name, operands.name, float(np.mean(reached)), float(min(reached)))
-        )
-    return lines
+            reached.append(decibels(wanted[..., small], output(each)[..., small]))
+        return OperandAccuracy(name, words, float(np.mean(reached)), float(min(reached)))
+
+    lines = [line(each.name, lambda x, each=each: roundings.output(x, each)) for each in ROUNDINGS]
+    every = wide.int16_operands
+    first = frozenset(each for each in every if not _later(each))
+    for words, names in ((_INTEGERS[0], every), (_INTEGERS[1], first)):
+        model = instantiate(graph, with_int16(usual, wide, names, roundings.units))
+        lines.append(line(words, lambda x, m=model: next(iter(run_model(m, x).outputs.values()))))
+    exact = Operands(name=_WEIGHTS, bits=None, attention=False)
+    weights = Roundings(graph, with_int16(usual, wide, every, roundings.units), samples)
+    return [*lines, line(_WEIGHTS, lambda x: weights.output(x, exact))]
+
+
+def _later(product: str) -> bool:
+    """Whether a product is not of the first layer."""
+    number = _FIRST.search(product)
+    return number is None or int(number[1]) > 0
 
 
 class Roundings:
@@ -149,7 +164,10 @@ class Roundings:
     ) -> Array:
         name, value = unit.value.tensor, self.units.values[unit.x.tensor]
         kind = self.formats.forms[Form(unit.x.tensor, "small")]
-        matrix = value.matrix(values[value.tensor]).astype(np.float64) / kind.steps
+        steps = kind.steps
+        if name in self.formats.int16_operands:
+            steps = self.formats.forms[Form(unit.x.tensor, "wide")].steps * RADIX
+        matrix = value.matrix(values[value.tensor]).astype(np.float64) / steps
         if seen:
             top = float(np.abs(matrix).max(initial=0))
             self.largest[name] = max(self.largest.get(name, 0.0), top)
@@ -164,9 +182,7 @@ class Roundings:
         self, name: str, matrix: NDArray[np.float64], kind: Format, operands: Operands
     ) -> NDArray[np.float64]:
         """A matrix in steps of int8, rounded."""
-        number = _FIRST.search(name)
-        later = number is None or int(number[1]) > 0
-        usual = (operands.first and later) or (operands.wide and name not in self.wide)
+        usual = (operands.first and _later(name)) or (operands.wide and name not in self.wide)
         if operands.bits is None and not usual:
             return matrix
         if usual or (operands.bits == np.dtype(kind.type).itemsize * 8 and not operands.rows):

@@ -13,10 +13,19 @@ from celosia.sw.quantize.linear import weight_steps
 from celosia.sw.quantize.ranges import INT8_LARGEST, column_ranges, least_error
 from celosia.sw.reference.encoder import Floats
 
-__all__ = ["STRENGTHS", "Smoothing", "choose_smoothing", "smoothing_error", "smoothing_factors"]
+__all__ = [
+    "STRENGTHS",
+    "Smoothing",
+    "choose_smoothing",
+    "smoothing_error",
+    "smoothing_factors",
+    "weight_factors",
+]
 
 STRENGTHS: Final = (0.55, 0.65, 0.75, 0.85, 0.95, 1.0)
 """How much of the range moves; the one with the least error is taken."""
+_ALONE: Final = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
+"""The same where operands have enough bits: with more, weights lose what they gain."""
 _FLOOR: Final = 1e-5
 """The least size that a channel counts with."""
 
@@ -55,9 +64,22 @@ def smoothing_error(
     Errors by rounding are taken for independent of each other.
     """
     step, error = least_error(x / factors, np.square(weights).sum(axis=1) * factors**2)
+    return error + _lost_by_weights(weights, factors, power), step
+
+
+def weight_factors(x: Floats, weights: Floats) -> Floats:
+    """The factors of columns of `x` with which rounding the weights alone costs least."""
+    power = np.square(x).mean(axis=0)
+    logs = np.log(np.maximum(np.sqrt(power), _FLOOR))
+    logs -= logs.mean()
+    candidates = (np.exp(strength * logs).astype(np.float32) for strength in _ALONE)
+    return min(candidates, key=lambda each: _lost_by_weights(weights, each, power))
+
+
+def _lost_by_weights(weights: Floats, factors: Floats, power: Floats) -> float:
     scaled = weights * factors[:, np.newaxis]
     lost = np.square(_rounding(scaled, weight_steps(scaled))).sum(axis=1)
-    return error + float(lost @ (power / factors**2)), step
+    return float(lost @ (power / factors**2))
 
 
 def smoothing_factors(ranges: Floats, weights: Floats, strength: float) -> Floats:

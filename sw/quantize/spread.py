@@ -19,7 +19,7 @@ from celosia.isa.numerics.activation import GELU_CURVE
 from celosia.sw.quantize.ranges import sample_rows
 from celosia.sw.reference.encoder import Floats, Linear
 
-__all__ = ["HiddenRange", "Spread", "spread_outliers"]
+__all__ = ["HiddenRange", "Spread", "best_range", "spread_outliers"]
 
 _UINT8_LARGEST: Final = 255
 _SPARE: Final = 16
@@ -28,6 +28,8 @@ _MARGIN: Final = 1.25
 """Channels are spread for values this many times those of the calibration."""
 _LIMITS: Final = np.geomspace(2, 32, 25)
 _ROWS: Final = 512
+_CLIPS: Final = np.geomspace(1, 0.25, 25)
+"""Fractions of the largest value at which clipping behind a curve is tried."""
 
 
 @dataclass(frozen=True)
@@ -135,3 +137,15 @@ class _Plan:
                 down_weights[copy] = down.weights[channel]
         up, down = Linear(up_weights, up_bias), Linear(down_weights, down_bias)
         return Spread(up, down, self.range, self.copies)
+
+
+def best_range(x: Floats, least: float) -> HiddenRange:
+    """The range of uint8, from `least`, with the least squared error on `x`."""
+    top = max(float(x.max(initial=0)), 1e-6)
+
+    def error(found: HiddenRange) -> float:
+        whole = np.clip(np.rint(x / np.float32(found.step)) + found.zero_point, 0, 255)
+        lost = (whole - found.zero_point) * np.float32(found.step) - x
+        return float(np.vdot(lost, lost))
+
+    return min((HiddenRange.between(least, top * float(clip)) for clip in _CLIPS), key=error)

@@ -17,7 +17,7 @@ from celosia.sw.compiler.costs import Costs
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import Array
 from celosia.sw.frontend.visible_rows import interpret_visibly
-from celosia.sw.quantize.graphs.formats import Formats
+from celosia.sw.quantize.graphs.formats import Formats, with_int16
 from celosia.sw.quantize.graphs.quantized import QuantizedGraph, instantiate, run_model
 from celosia.sw.quantize.graphs.sketch import sketch
 from celosia.sw.quantize.precision import (
@@ -32,9 +32,6 @@ from celosia.sw.quantize.precision import (
 )
 from celosia.sw.quantize.units.names import product_names
 from celosia.sw.quantize.units.stored import units_of
-from celosia.sw.quantize.units.units import Product, Unit
-from celosia.sw.quantize.units.values import Form
-from celosia.sw.quantize.units.wide_operands import may_be_wide
 from celosia.sw.quantize.weight_types import WEIGHT_CHOICES, WeightTypes
 
 __all__ = [
@@ -151,24 +148,23 @@ def gain_note(graph: FloatGraph, precision: Precision) -> str | None:
 
 def decide(
     graph: FloatGraph,
-    formats: tuple[Formats, Formats],
+    formats: tuple[Formats, Formats, Formats],
     samples: Sequence[Mapping[str, Array]],
     precision: Precision,
     tell: Progress,
 ) -> tuple[Formats, PrecisionChoice]:
-    """Formats with what is chosen, of those with int8 and with int4 weights.
+    """Formats with what is chosen, of those with int8, int4 weights and int16 operands.
 
-    Both have formats of operands that may be int16.  Where int8 misses a bound of accuracy,
-    operands become int16; else weights become int4.
+    Where int8 misses a bound of accuracy, operands become int16; else weights become int4.
 
     Raises `InputError` for names of a file, and for bounds that nothing meets.
     """
-    eight, four = formats
-    models = _Models(graph, eight, four, samples, Costs(*precision.hardware))
-    units = units_of(graph, eight.apart, eight.caps, per_tensor=eight.per_tensor)
+    eight, four, sixteen = formats
+    models = _Models(graph, formats, samples, Costs(*precision.hardware))
+    units = models.units
     names = product_names(units, graph)
     packed = [name for name in names if four.integers[name].kind is WeightType.INT4]
-    wide = [name for name in may_be_wide(graph, units) if models.has_wide(units.units[name])]
+    wide = [name for name in names if name in sixteen.int16_operands]
     rule, tried, alone = precision.rule, Numbers.INT4, dict[str, float]()
     assert rule is not None
     if not isinstance(rule, PrecisionFile) and wide and models.misses(rule):
@@ -248,21 +244,18 @@ class _Models:
     def __init__(
         self,
         graph: FloatGraph,
-        eight: Formats,
-        four: Formats,
+        formats: tuple[Formats, Formats, Formats],
         samples: Sequence[Mapping[str, Array]],
         costs: Costs,
     ):
-        self.graph, self.eight, self.four, self.costs = graph, eight, four, costs
+        self.graph, self.costs = graph, costs
+        self.eight, self.four, self.sixteen = formats
+        usual = self.eight
+        self.units = units_of(graph, usual.apart, usual.caps, per_tensor=usual.per_tensor)
         self.samples = samples[:_SAMPLES]
         self.real = [interpret_visibly(graph, each) for each in self.samples]
         self.noise = cache(self._noise)
         self.cycles = cache(self._cycles)
-
-    def has_wide(self, unit: Unit) -> bool:
-        """Whether a product's operand was calibrated as int16."""
-        assert isinstance(unit, Product)
-        return Form(unit.x.tensor, "wide") in self.eight.forms
 
     def misses(self, bounds: Bounds) -> bool:
         """Whether int8 alone is not as accurate as it has to be."""
@@ -292,7 +285,8 @@ class _Models:
             name: self.four.integers[name] if name in chosen.packed else each
             for name, each in self.eight.integers.items()
         }
-        return replace(self.eight, integers=integers, int16_operands=chosen.wide)
+        usual = replace(self.eight, integers=integers)
+        return with_int16(usual, self.sixteen, chosen.wide, self.units)
 
     def reached(self, chosen: Chosen) -> Reached:
         """What a choice reaches."""

@@ -225,9 +225,9 @@ class _Source:
                 self.notes += (note,)
             return how.make(model), None
         both = INT8_WEIGHTS, ALL_INT4
-        eight, four = replace(how, wide=True).make_each(model, both)
+        eight, four, sixteen = replace(how, wide=True).make_each(model, both)
         graph = model.recognized.graph
-        formats, choice = decide(graph, (eight, four), samples, precision, self.tell)
+        formats, choice = decide(graph, (eight, four, sixteen), samples, precision, self.tell)
         self.notes += (choice.note, *(each for each in four.notes if each not in eight.notes))
         return formats, choice
 

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from celosia.isa.numerics import CONTEXT_FRACTION_BITS, EXPONENT_FRACTION_BITS
 from celosia.sw.ir.graph import DeferredSoftmax, DivideBySums, Mask, Tensor, View
+from celosia.sw.quantize.graphs.emit_products import RADIX, subtract
 from celosia.sw.quantize.graphs.places import Emit, Places, is_one, only
 from celosia.sw.quantize.units.units import Append, Attention, Head, Join
 from celosia.sw.quantize.units.values import Form, Role
@@ -32,10 +33,29 @@ def _attention(at: Places, name: str, unit: Attention) -> None:
             if unit.keys:
                 at.keys[f"{name}.scores.{place}"] = (unit.keys, text)
             _scores(at, f"{name}.scores.{place}", unit, head, one, totals)
-            finish = DivideBySums(totals, _weighing(at, name, unit, head, role))
             out = context.part(row=head.out.row, rows=rows, col=head.out.col, cols=head.out.cols)
+            if head.value.tensor in at.fine:
+                _fine_context(at, f"{name}.{{}}.{place}", unit, head, out, one, totals)
+                continue
+            finish = DivideBySums(totals, _weighing(at, name, unit, head, role))
             value = at.read(head.value, "heads")
             at.builder.matmul(f"{name}.context.{place}", out, one, value, finish)
+
+
+def _fine_context(
+    at: Places, name: str, unit: Attention, head: Head, out: View, weights: View, totals: View
+) -> None:
+    """Add the averages of values of two bytes: of both in one product, then put together."""
+    view, width = head.value, head.value.cols
+    both = at.builder.tensor(Tensor(name.format("halves"), "int16", out.rows, 2 * width))
+    values = at.fine[view.tensor].part(
+        row=view.row, rows=view.rows, col=2 * view.col, cols=2 * width
+    )
+    scales = np.tile(_scales(at, unit, head, "wide"), 2)
+    finish = DivideBySums(totals, at.scale(name.format("scale"), scales))
+    at.builder.matmul(name.format("context"), both, weights, values, finish)
+    high, low = both.part(cols=width), both.part(col=width, cols=width)
+    subtract(at, name.format("together"), out, (high, 1.0), (low, -1 / RADIX))
 
 
 def _scores(at: Places, name: str, unit: Attention, head: Head, out: View, totals: View) -> None:

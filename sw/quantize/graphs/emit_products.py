@@ -6,7 +6,7 @@ operand, and put the sums together, one or two for a product: ``Subtract`` adds 
 scale, ``multiply`` by ones makes int8.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from math import ceil, log2
 from typing import Final
 
@@ -30,23 +30,20 @@ from celosia.sw.ir.graph import (
     View,
 )
 from celosia.sw.quantize.graphs.formats import Format
-from celosia.sw.quantize.graphs.places import Emit, Places, only
+from celosia.sw.quantize.graphs.places import Emit, Places
 from celosia.sw.quantize.linear import IntegerLinear
-from celosia.sw.quantize.ranges import INT16_HEADROOM
 from celosia.sw.quantize.units.homes import Home
-from celosia.sw.quantize.units.segments import Segments
 from celosia.sw.quantize.units.units import Finishing, Function, Product
 from celosia.sw.quantize.units.values import Form
-from celosia.sw.quantize.units.wide_operands import may_be_wide
-from celosia.sw.reference.encoder import Floats
+from celosia.sw.quantize.units.wide_operands import weighed, weighed_columns
 
-__all__ = ["EMIT", "WIDE_LARGEST", "wide_forms"]
+__all__ = ["EMIT", "RADIX", "WIDE_LARGEST", "subtract"]
 
-_RADIX: Final = 256
+RADIX: Final = 256
 """What the high half counts."""
-WIDE_LARGEST: Final = 127 * _RADIX + 127
+WIDE_LARGEST: Final = 127 * RADIX + 127
 """The largest int16 whose halves are int8."""
-_LOW_DEVIATION: Final = _RADIX / 12**0.5
+_LOW_DEVIATION: Final = RADIX / 12**0.5
 """The standard deviation of low halves: they are any number."""
 _DEVIATIONS: Final = 6
 """So many deviations of the sums of low halves are below the end of int16."""
@@ -200,26 +197,6 @@ def _curve(
 # Operands of int16.
 
 
-def wide_forms(
-    segments: Segments, forms: Mapping[Form, Format], tops: Callable[[str], Floats]
-) -> dict[Form, Format]:
-    """Formats of int16 in which products may read what has `forms` of int8: many steps for one.
-
-    `tops` are the largest magnitudes that calibration has seen in each column of a value: none is
-    clipped.
-    """
-    found: dict[Form, Format] = {}
-    for name in may_be_wide(segments.graph, segments.units):
-        unit = segments.units.units[name]
-        assert isinstance(unit, Product)
-        small, wide = Form(unit.x.tensor, "small"), Form(unit.x.tensor, "wide")
-        if forms[small].type == "int8":
-            steps = forms[small].steps
-            reach = float((tops(small.key) / steps).max()) or 1.0
-            found[wide] = Format("int16", steps * (reach * INT16_HEADROOM / WIDE_LARGEST))
-    return found
-
-
 def _wide_product(at: Places, name: str, unit: Product) -> None:
     """Add a product whose results are int16, or int8 that attention reads."""
     (role,) = at.segments.made[unit.value.tensor]
@@ -229,15 +206,26 @@ def _wide_product(at: Places, name: str, unit: Product) -> None:
         halves, parts = _sums(at, name, unit, at.formats.integers[unit.value.tensor], steps)
         _together(at, name, out, halves, parts)
         return
+    integer, fine = at.formats.integers[unit.value.tensor], steps / RADIX
+    if weighed(at.segments, unit):
+        whole = _whole(at, name, unit, integer, fine)
+        at.fine[unit.value.key] = _beside(at, name, unit, whole)
+        return
     homes = _homes(at, unit)
     for number, home in enumerate(homes):
         part = f"{name}.{number}" if len(homes) > 1 else name
-        integer = at.formats.integers[unit.value.tensor].part(home.columns)
-        fine = steps[home.columns] / _RADIX
-        halves, parts = _sums(at, part, unit, integer, fine)
-        whole = _scratch(at, f"{part}.whole", *home.view.shape)
-        _together(at, part, whole, halves, parts)
-        _narrow(at, f"{part}.narrow", home.view, whole, 1 / _RADIX)
+        whole = _whole(at, part, unit, integer.part(home.columns), fine[home.columns])
+        _narrow(at, f"{part}.narrow", home.view, whole, 1 / RADIX)
+
+
+def _whole(
+    at: Places, name: str, unit: Product, integer: IntegerLinear, steps: NDArray[np.float64]
+) -> View:
+    """The results of a product as int16 in these steps."""
+    halves, parts = _sums(at, name, unit, integer, steps)
+    whole = _scratch(at, f"{name}.whole", unit.x.rows, len(steps))
+    _together(at, name, whole, halves, parts)
+    return whole
 
 
 def _wide_residual(at: Places, name: str, unit: Finishing) -> None:
@@ -250,8 +238,8 @@ def _wide_residual(at: Places, name: str, unit: Finishing) -> None:
     halves, parts = _sums(at, name, unit.product, integer, found.steps)
     low = _scratch(at, f"{name}.low", *out.shape)
     residual = at.read(unit.residual, "wide")
-    _subtract(at, f"{name}.below", low, (halves[1], parts / _RADIX), (residual, -other))
-    _subtract(at, f"{name}.together", out, (halves[0], parts), (low, -1.0))
+    subtract(at, f"{name}.below", low, (halves[1], parts / RADIX), (residual, -other))
+    subtract(at, f"{name}.together", out, (halves[0], parts), (low, -1.0))
 
 
 def _homes(at: Places, unit: Product) -> Sequence[Home]:
@@ -268,16 +256,13 @@ def _sums(
     at: Places, name: str, unit: Product, integer: IntegerLinear, steps: NDArray[np.float64]
 ) -> tuple[tuple[View, View], float]:
     """The products of both halves as int16, and how many of `steps` 1 of the high one is."""
-    x = at.read(unit.x, "wide")
-    small = at.formats.forms[Form(unit.x.tensor, "small")].steps
-    ratio = only(at.steps(unit.x, "wide") / small[unit.x.col : unit.x.col + unit.x.cols])
-    factors = _RADIX * ratio * integer.steps / steps
+    x, factors = at.read(unit.x, "wide"), integer.steps / steps
     norms = np.sqrt(np.square(integer.weights.astype(np.float64)).sum(axis=0))
     reach = float((factors * norms).max()) * _LOW_DEVIATION * _DEVIATIONS / INT16_MAX
     parts = 2.0 ** max(ceil(log2(reach)) if reach > 0 else 0, 1)
     out = _scratch(at, f"{name}.products", 2 * x.rows, len(integer.bias))
     # Rows of both halves have the same addend: together they count it 257 times.
-    bias = np.rint(integer.bias / (ratio * (_RADIX + 1))).astype(np.int32)
+    bias = np.rint(integer.bias * (RADIX / (RADIX + 1))).astype(np.int32)
     at.builder.matmul(
         f"{name}.product",
         out,
@@ -299,11 +284,26 @@ def _halves(at: Places, view: View, x: View) -> View:
     high, low = _two(whole)
     count = _scratch(at, f"{unit}.count.{place}", *x.shape)
     rest = _scratch(at, f"{unit}.rest.{place}", *x.shape)
-    _narrow(at, f"{unit}.high.{place}", high, x, 1 / _RADIX)
-    _narrow(at, f"{unit}.counted.{place}", count, x, 1 / _RADIX)
-    _subtract(at, f"{unit}.left.{place}", rest, (x, 1.0), (count, float(_RADIX)))
+    _narrow(at, f"{unit}.high.{place}", high, x, 1 / RADIX)
+    _narrow(at, f"{unit}.counted.{place}", count, x, 1 / RADIX)
+    subtract(at, f"{unit}.left.{place}", rest, (x, 1.0), (count, float(RADIX)))
     _narrow(at, f"{unit}.low.{place}", low, rest, 1.0)
     at.halves[view] = whole
+    return whole
+
+
+def _beside(at: Places, name: str, unit: Product, x: View) -> View:
+    """The halves of values: for the columns of each head high ones, then low ones."""
+    rows, cols = x.shape
+    whole = at.builder.tensor(Tensor(f"{name}.halves", "int8", rows, 2 * cols))
+    count, rest = _scratch(at, f"{name}.count", *x.shape), _scratch(at, f"{name}.rest", *x.shape)
+    _narrow(at, f"{name}.counted", count, x, 1 / RADIX)
+    subtract(at, f"{name}.left", rest, (x, 1.0), (count, float(RADIX)))
+    for col, width in weighed_columns(at.segments, unit):
+        for half, source, scale in (("high", x, 1 / RADIX), ("low", rest, 1.0)):
+            home = whole.part(col=2 * col + width * (half == "low"), cols=width)
+            part = source.part(col=col, cols=width)
+            _narrow(at, f"{name}.{half}.{col}", home, part, scale)
     return whole
 
 
@@ -318,12 +318,13 @@ def _scratch(at: Places, name: str, rows: int, cols: int) -> View:
 
 def _together(at: Places, name: str, out: View, halves: tuple[View, View], parts: float) -> None:
     high, low = halves
-    _subtract(at, f"{name}.together", out, (high, parts), (low, -parts / _RADIX))
+    subtract(at, f"{name}.together", out, (high, parts), (low, -parts / RADIX))
 
 
-def _subtract(
+def subtract(
     at: Places, name: str, out: View, first: tuple[View, float], second: tuple[View, float]
 ) -> None:
+    """Add a difference of int16: of each term a view, and what 1 of it counts."""
     (a, scale), (b, other) = first, second
     at.builder.combine(Subtract(name=name, out=out, a=a, b=b, scale=scale, residual_scale=other))
 

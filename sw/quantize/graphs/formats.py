@@ -1,6 +1,6 @@
 """Integer formats: the type of a form, what 1 stands for in each column, what stands for 0."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -20,11 +20,13 @@ from celosia.sw.quantize.units.units import (
     Append,
     Attention,
     Product,
+    Units,
 )
 from celosia.sw.quantize.units.values import Form
+from celosia.sw.quantize.units.wide_operands import wide_forms
 from celosia.sw.reference.encoder import Floats
 
-__all__ = ["Format", "Formats"]
+__all__ = ["Format", "Formats", "with_int16"]
 
 _LARGEST: Final = {"int8": (-INT8_LARGEST, INT8_LARGEST), "int32": (-(1 << 30), 1 << 30)}
 """The ends of types of which not all numbers are used: sums on top of int32 must not wrap."""
@@ -83,7 +85,7 @@ class Formats:
     per_tensor: bool = False
     """Weights, and what products read, have one step: stores finish them (`units_of`)."""
     int16_operands: frozenset[str] = frozenset()
-    """The tensors of products that read int16; of these, `integers` are in steps of `small`."""
+    """The tensors of products that read int16; of these, `integers` are for its high bytes."""
     dithered: frozenset[str] = frozenset()
     """The tensors of attention whose numerators are dithered: in rows of any length, so that they
     do not depend on how many keys a program has room for."""
@@ -134,6 +136,20 @@ class Formats:
     def may_wait(self, unit: Attention, keys: int) -> bool:
         """Whether rows of so many scores of `unit` may wait in memory."""
         return keys > STORED_KEYS and unit.value.tensor in self.stored
+
+
+def with_int16(usual: Formats, wide: Formats, names: Collection[str], units: Units) -> Formats:
+    """`usual`, with products of these `names`, the tensors that they compute, as `wide` has them.
+
+    `wide` has formats with which they read int16.
+    """
+    forms = [form for name in names for form in wide_forms(units, name) if form in wide.forms]
+    return replace(
+        usual,
+        forms={**usual.forms, **{form: wide.forms[form] for form in forms}},
+        integers={**usual.integers, **{name: wide.integers[name] for name in names}},
+        int16_operands=frozenset(names),
+    )
 
 
 def _held(unit: Append, forms: Mapping[Form, Format]) -> Format:

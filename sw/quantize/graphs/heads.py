@@ -13,10 +13,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from celosia.sw.quantize.graphs.meetings import Cluster, Columns, Group, score_clusters
 from celosia.sw.quantize.graphs.observe import Observed
 from celosia.sw.quantize.ranges import Clip, column_ranges, int8_step, least_error, said_step
 from celosia.sw.quantize.smooth import STRENGTHS, Smoothing, smoothing_error, smoothing_factors
+from celosia.sw.quantize.units.meetings import Cluster, Columns, Group, score_clusters
 from celosia.sw.quantize.units.segments import Segments
 from celosia.sw.quantize.units.units import Attention, Product, Rotation, Turn
 from celosia.sw.quantize.units.values import Form

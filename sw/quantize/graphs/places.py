@@ -59,6 +59,9 @@ class Places:
         self.gelus: dict[str, float] = {}
         self.halves: dict[View, View] = {}
         """The bytes of what products read as int16."""
+        self.fine: dict[str, View] = {}
+        """The bytes of values that have two, by the value's key: for each head high ones, then low
+        ones."""
         self.given: list[GivenRows] = []
         self.caches: dict[str, str] = {}
         self.inputs: dict[str, Form] = {}

@@ -8,10 +8,17 @@ from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import expect
 from celosia.sw.quantize.units.joins import joined_forms
 from celosia.sw.quantize.units.segments import Segments, plan_segments
-from celosia.sw.quantize.units.units import Attention, Finishing, Product, Unit, Units
+from celosia.sw.quantize.units.units import (
+    Attention,
+    Finishing,
+    Multiplication,
+    Product,
+    Unit,
+    Units,
+)
 from celosia.sw.quantize.units.values import Form, Role
 
-__all__ = ["may_be_wide", "widened"]
+__all__ = ["may_be_wide", "values_alone", "weighed", "weighed_columns", "wide_forms", "widened"]
 
 _ENDS: Final[tuple[tuple[Role, ...], ...]] = (("wide",), ("heads",))
 """The forms that such products make, if no finish reads them."""
@@ -64,3 +71,42 @@ def _may(segments: Segments) -> Iterator[str]:
             continue
         if source.makes({"wide"}) == {"wide"}:
             yield name
+
+
+def wide_forms(units: Units, name: str) -> tuple[Form, ...]:
+    """The forms whose steps are other ones if a product reads int16.
+
+    They are those of its operand, of the factor that this lets through, and of values.
+    """
+    unit = units.units[name]
+    assert isinstance(unit, Product)
+    key = unit.x.tensor
+    found = [Form(key, "wide"), Form(unit.value.key, "heads")]
+    source = units.units.get(units.values[key].tensor)
+    if isinstance(source, Multiplication):
+        found.append(Form(source.b.tensor, "wide"))
+    return tuple(found)
+
+
+def values_alone(segments: Segments, unit: Product) -> bool:
+    """Whether attention reads what a product makes as values, and nobody as anything else."""
+    key, readers = unit.value.key, segments.users(Form(unit.value.key, "heads"))
+    heads = [h for each in readers if isinstance(each, Attention) for t in each.heads for h in t]
+    others = {view.tensor for head in heads for view in (head.query, head.key)}
+    attends = all(isinstance(each, Attention) for each in readers)
+    return bool(heads) and attends and key not in others
+
+
+def weighed(segments: Segments, unit: Product) -> bool:
+    """Whether values have two bytes: only if what attention makes of them is int16, too."""
+    readers = segments.users(Form(unit.value.key, "heads"))
+    fine = all(segments.made[each.value.tensor] == ("wide",) for each in readers)
+    return fine and values_alone(segments, unit)
+
+
+def weighed_columns(segments: Segments, unit: Product) -> list[tuple[int, int]]:
+    """The first column and the width of each head of values."""
+    readers = segments.users(Form(unit.value.key, "heads"))
+    units = [each for each in readers if isinstance(each, Attention)]
+    views = [head.value for each in units for text in each.heads for head in text]
+    return sorted({(view.col, view.cols) for view in views if view.tensor == unit.value.key})

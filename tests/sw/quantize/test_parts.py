@@ -15,7 +15,7 @@ from celosia.sw.quantize.ranges import (
     sample_rows,
 )
 from celosia.sw.quantize.rounding import correlation, round_weights, searched_weights
-from celosia.sw.quantize.smooth import choose_smoothing, smoothing_factors
+from celosia.sw.quantize.smooth import choose_smoothing, smoothing_factors, weight_factors
 from celosia.sw.quantize.spread import HiddenRange, spread_outliers
 from celosia.sw.reference.encoder import Linear, Norm, gelu
 
@@ -286,3 +286,20 @@ def test_what_enters_gelu_follows_the_spread_weights():
     channels = [one for key, copies in spread.copies.items() for one in (key, *copies)]
     entering = spread.entering(up(x))
     assert np.abs(entering - spread.up(x))[:, channels].max() < 1e-4
+
+
+def test_factors_for_weights_alone_make_rounding_them_cost_less():
+    random = np.random.default_rng(5)
+    x = random.standard_normal((500, 64)).astype(np.float32)
+    x[:, 3] *= 16
+    weights = random.standard_normal((64, 32)).astype(np.float32)
+
+    def lost(factors):
+        scaled = weights * factors[:, np.newaxis]
+        steps = np.abs(scaled).max(axis=0) / 127
+        errors = np.rint(scaled / steps) * steps - scaled
+        return float(np.square((x / factors) @ errors).sum())
+
+    factors = weight_factors(x, weights)
+    assert 1.2 < factors[3] / np.median(factors) < 5
+    assert lost(factors) < 0.7 * lost(np.ones(64, np.float32))

@@ -16,7 +16,7 @@ from celosia.sw.ir import graph_interpret
 from celosia.sw.ir.graph import MatMul, Requantize, Subtract, View
 from celosia.sw.models.steps import Calibrate, Model
 from celosia.sw.quantize.graphs.emit_products import WIDE_LARGEST
-from celosia.sw.quantize.graphs.formats import Formats
+from celosia.sw.quantize.graphs.formats import Formats, with_int16
 from celosia.sw.quantize.graphs.quantized import instantiate, run_model
 from celosia.sw.quantize.units.stored import units_of
 from celosia.sw.quantize.units.wide_operands import may_be_wide
@@ -24,12 +24,18 @@ from tests.support.quantized_exports import imported, inputs, recognized
 
 
 @cache
-def formats() -> Formats:
-    """The small Llama with formats of all operands that may be int16."""
+def each_formats() -> tuple[Formats, Formats]:
+    """The small Llama, and it with formats of all operands that may be int16."""
     samples = [inputs("llama", seed) for seed in range(1, 9)]
     known = Model.of(imported("llama").recognized)
-    (found,) = Calibrate(samples, wide=True).make_each(known, (Calibrate(samples).weights,))
-    return found
+    usual, wide = Calibrate(samples, wide=True).make_each(known, (Calibrate(samples).weights,))
+    return usual, wide
+
+
+def formats(chosen: frozenset[str] = frozenset()) -> Formats:
+    """The formats of the small Llama with some products that read int16."""
+    usual, wide = each_formats()
+    return with_int16(usual, wide, chosen, units_of(recognized("llama")))
 
 
 def names(*words: str) -> frozenset[str]:
@@ -45,7 +51,7 @@ def tensors(graph, given):
 @cache
 def watched():
     """A model whose products read int16 where they can, and the tensors of a run."""
-    model, seen = instantiate(recognized("llama"), replace(formats(), int16_operands=names())), {}
+    model, seen = instantiate(recognized("llama"), formats(names())), {}
 
     def segment(_, graph, given):
         seen.update(tensors(graph, given))
@@ -97,10 +103,40 @@ def test_a_product_is_that_of_int16_but_for_its_last_bits():
     assert checked == 2 * 4 + 1
 
 
+def test_values_have_two_bytes_where_attention_makes_int16():
+    model, seen = watched()
+    graph = model.segments[0].graph
+    products = [op for op in graph.ops if isinstance(op, MatMul) and ".context." in op.name]
+    # Layers, texts and heads.
+    assert len(products) == 2 * 2 * 4
+    for op in products:
+        view, width = op.b, op.b.cols // 2
+        whole = seen[view.tensor.replace(".halves", ".whole")].astype(np.int64)
+        halves = seen[view.tensor][view.row : view.row + view.rows].astype(np.int64)
+        high, low = np.split(halves[:, view.col : view.col + view.cols], 2, axis=1)
+        x = whole[view.row : view.row + view.rows, view.col // 2 : view.col // 2 + width]
+        assert np.abs(256 * high + low - np.clip(x, -WIDE_LARGEST, WIDE_LARGEST)).max() <= 1
+        assert np.abs(low).max() > 100
+        both = seen[op.out.tensor].astype(np.float64)
+        (last,) = [e for e in graph.ops if isinstance(e, Subtract) and e.a.tensor == op.out.tensor]
+        found = seen[last.out.tensor]
+        found = found[last.out.row : last.out.row + last.out.rows]
+        found = found[:, last.out.col : last.out.col + width]
+        together = both[:, :width] + both[:, width:] / 256
+        assert np.abs(found - together).max() <= 1
+
+
+def test_values_have_one_byte_where_products_read_int8_of_attention():
+    model = instantiate(recognized("llama"), formats(names("v_proj")))
+    graph = model.segments[0].graph
+    widths = {op.b.cols for op in graph.ops if isinstance(op, MatMul) and ".context." in op.name}
+    assert widths == {16}
+
+
 def test_outputs_are_closer_to_float_with_wider_operands():
     graph, lost = recognized("llama"), []
     for chosen in (frozenset[str](), names()):
-        model, total = instantiate(graph, replace(formats(), int16_operands=chosen)), 0.0
+        model, total = instantiate(graph, formats(chosen)), 0.0
         for seed in range(11, 19):
             given = inputs("llama", seed)
             shown = given["attention_mask"] == 1
@@ -126,20 +162,21 @@ def test_devices_compute_every_tensor_of_it():
         return expected
 
     chosen = names("layers.0")
-    model = instantiate(recognized("llama"), replace(formats(), int16_operands=chosen))
+    model = instantiate(recognized("llama"), formats(chosen))
     run_model(model, inputs("llama", 0), segment)
 
 
 def test_weights_are_in_memory_once():
     graph = recognized("llama")
     eight, wide = (
-        instantiate(graph, replace(formats(), int16_operands=chosen)).segments[0].graph.constants
+        instantiate(graph, formats(chosen)).segments[0].graph.constants
         for chosen in (frozenset[str](), names())
     )
-    for name, value in eight.items():
-        if name.endswith(".weights"):
-            np.testing.assert_array_equal(wide[name], value)
-    assert {name for name in wide if name.endswith(".weights")} <= eight.keys()
+    sizes = [
+        {name: value.size for name, value in each.items() if name.endswith(".weights")}
+        for each in (eight, wide)
+    ]
+    assert sizes[0] == sizes[1]
 
 
 def test_formats_of_another_model_are_refused_by_name():

@@ -1,7 +1,7 @@
 """Heads that have columns in common, directly or by others, are found, and columns of two roles."""
 
 from celosia.sw.ir.graph import View
-from celosia.sw.quantize.graphs.meetings import Columns, score_clusters
+from celosia.sw.quantize.units.meetings import Columns, score_clusters
 from celosia.sw.quantize.units.units import Attention, Head
 from celosia.sw.quantize.units.values import Value
 
