@@ -7,6 +7,7 @@ each kind of attention of a graph is computed alone, a few rows of a few heads, 
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final
@@ -20,7 +21,7 @@ from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.decisions.head_cuts import HeadShape, head_shape
 from celosia.sw.planning.extents import tiles
 from celosia.sw.planning.forms.groups import Head, Heads, groups
-from celosia.sw.planning.forms.plan import Stage
+from celosia.sw.planning.forms.plan import Stage, head_groups
 
 __all__ = ["FORMS", "ScoresCycles", "choose_scores", "forms", "scores_cycles"]
 
@@ -62,12 +63,29 @@ def choose_scores(
     choices: Choices,
     gain: float,
 ) -> Choices:
-    """`choices` with the form in which all heads of `graph` take least, if it saves that share."""
+    """`choices` with the form in which all heads of `graph` take least, if it saves that share.
+
+    Scores of all keys at once, in blocks as tall as others would be, are not compared: all else
+    computes or moves as much, or more.
+    """
+    if all(_are_tall(part, config, choices) for part, _ in _probes(graph, config, choices)):
+        return choices
     found = scores_cycles(graph, config, timing, choices)
     if not found:
         return choices
     rule, best = found[FORMS[0]], min(found.values(), key=lambda form: form.cycles)
     return best.choices if best.cycles < rule.cycles * (1 - gain) else choices
+
+
+def _are_tall(part: Graph, config: AcceleratorConfig, choices: Choices) -> bool:
+    """Whether all scores of `part` are made at once, in no more blocks than rows need."""
+    with suppress(ValueError):
+        tall = choices.block_tiles * config.dim
+        return all(
+            len(group.keys) == 1 and len(group.rows) == tiles(sum(group.rows), tall)
+            for group in head_groups(decide_graph(part, config, choices))
+        )
+    return False
 
 
 def scores_cycles(

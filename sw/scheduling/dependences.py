@@ -1,12 +1,10 @@
 """What must come before what in a program: by rows of local memories, statistics and tensors."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Final
-
-import numpy as np
-from numpy.typing import NDArray
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.sw.ir.program import (
@@ -26,8 +24,6 @@ __all__ = ["Accesses", "accesses", "dependences"]
 _STATISTICS: Final = "statistics"
 _BUCKET: Final = 64
 """Rows whose readers are looked for together."""
-_FEW: Final = 64
-"""Up to so many numbers, to make a set is faster than to compare them with NumPy."""
 
 Reading = tuple[int, int, int]
 """First row, row behind the last, and the operation that reads them."""
@@ -83,9 +79,9 @@ def dependences(
         needs: set[int] = set()
         used = accesses(op, config.dim)
         for space, first, end in used.reads:
-            needs |= known[space].writers(first, end)
+            needs.update(known[space].writers(first, end))
         for space, first, end in used.writes:
-            needs |= known[space].write(first, end, index)
+            needs.update(known[space].write(first, end, index))
         product = isinstance(op, Products)
         for space, first, end in used.reads:
             known[space].read(first, end, index, product=product)
@@ -102,50 +98,72 @@ def dependences(
     return found
 
 
+class _Latest:
+    """A number for each row of a memory, kept for stretches of rows that have the same one."""
+
+    def __init__(self) -> None:
+        self._begins, self._numbers = [0], [-1]
+
+    def within(self, first: int, end: int) -> list[int]:
+        """The numbers of these rows."""
+        if first == end:
+            return []
+        begin = bisect_right(self._begins, first) - 1
+        return self._numbers[begin : bisect_left(self._begins, end, begin)]
+
+    def put(self, first: int, end: int, number: int) -> None:
+        """Give these rows a number."""
+        if first == end:
+            return
+        begins, numbers = self._begins, self._numbers
+        begin = bisect_left(begins, first)
+        behind = bisect_left(begins, end, begin)
+        new, values = [first], [number]
+        if behind == len(begins) or begins[behind] != end:
+            new, values = [first, end], [number, numbers[behind - 1]]
+        begins[begin:behind], numbers[begin:behind] = new, values
+
+
 class _Rows:
     """The operations that wrote each row of a memory last, and those that have read it since."""
 
     def __init__(self, rows: int):
-        self._writer = np.full(rows, -1, np.int64)
-        self._product = np.full(rows, -1, np.int64)
+        self._writer = _Latest()
+        self._product = _Latest()
         """The last product that has read a row since; -1: none."""
         self._others: list[list[Reading]] = [[] for _ in range(-(-rows // _BUCKET))]
         """What else has, for some rows each."""
 
-    def writers(self, first: int, end: int) -> set[int]:
+    def writers(self, first: int, end: int) -> list[int]:
         """The operations that wrote these rows last."""
-        return _different(self._writer[first:end])
+        return self._writer.within(first, end)
 
     def read(self, first: int, end: int, index: int, *, product: bool) -> None:
         """Operation `index` reads rows."""
         if product:
-            self._product[first:end] = index
+            self._product.put(first, end, index)
             return
         for bucket in range(first // _BUCKET, -(-end // _BUCKET)):
             self._others[bucket].append((first, end, index))
 
-    def write(self, first: int, end: int, index: int) -> set[int]:
+    def write(self, first: int, end: int, index: int) -> list[int]:
         """Operation `index` writes rows; returns those that wrote them last and have read them."""
-        before = _different(self._writer[first:end]) | _different(self._product[first:end])
-        self._writer[first:end], self._product[first:end] = index, -1
+        before = self._writer.within(first, end) + self._product.within(first, end)
+        self._writer.put(first, end, index)
+        self._product.put(first, end, -1)
         for bucket in range(first // _BUCKET, -(-end // _BUCKET)):
+            readings = self._others[bucket]
+            if not readings:
+                continue
             begin, over = bucket * _BUCKET, (bucket + 1) * _BUCKET
             kept: list[Reading] = []
-            for reading in self._others[bucket]:
+            for reading in readings:
                 if reading[0] < end and first < reading[1]:
-                    before.add(reading[2])
+                    before.append(reading[2])
                 if max(reading[0], begin) < first or min(reading[1], over) > end:
                     kept.append(reading)
             self._others[bucket] = kept
         return before
-
-
-def _different(numbers: NDArray[np.int64]) -> set[int]:
-    """All that are in `numbers`, which mostly are the same."""
-    if len(numbers) <= _FEW:
-        return set(numbers.tolist())
-    first = numbers[0]
-    return {int(first)} if (numbers == first).all() else set(numbers.tolist())
 
 
 def _blocks(rows: LocalRows) -> Iterator[Range]:
@@ -156,29 +174,38 @@ def _blocks(rows: LocalRows) -> Iterator[Range]:
 
 def _nest(op: Products, dim: int) -> Accesses:
     """The accesses of all products of a nest: neighbors as one range, each range once."""
-    reads: list[Range] = []
-    sums = [op.c + column * op.c_column for column in range(op.columns)]
+    reads: set[tuple[int, int]] = set()
     for piece, k in product(range(op.pieces), range(op.k)):
         deepest = piece == op.pieces - 1 and k == op.k - 1
         first = op.a + piece * op.a_piece + k * op.a_k
-        reads.append((Space.SCRATCHPAD, first, first + op.rows))
-        for column in range(op.columns):
-            cols = op.last_cols if column == op.columns - 1 else dim
-            depth = op.last_depth if deepest else dim
-            first = op.w + column * op.w_column + piece * op.w_piece + k * op.w_k
-            reads.append((Space.SCRATCHPAD, first, first + op.w_rows(depth, cols, dim)))
-    writes = _joined((Space.ACCUMULATOR, row, row + op.rows) for row in sums)
-    return Accesses((*_joined(reads), *(writes if op.accumulate else ())), writes)
+        reads.add((first, first + op.rows))
+        depth = op.last_depth if deepest else dim
+        whole, last = (op.w_rows(depth, cols, dim) for cols in (dim, op.last_cols))
+        first = op.w + piece * op.w_piece + k * op.w_k
+        for column in range(op.columns - 1):
+            start = first + column * op.w_column
+            reads.add((start, start + whole))
+        start = first + (op.columns - 1) * op.w_column
+        reads.add((start, start + last))
+    sums = [op.c + column * op.c_column for column in range(op.columns)]
+    writes = _joined(Space.ACCUMULATOR, {(row, row + op.rows) for row in sums})
+    read = _joined(Space.SCRATCHPAD, reads)
+    return Accesses((*read, *(writes if op.accumulate else ())), writes)
 
 
-def _joined(ranges: Iterable[Range]) -> tuple[Range, ...]:
-    """`ranges`, of which those that begin where the one before ends are one with it."""
+def _joined(space: Space, ranges: set[tuple[int, int]]) -> tuple[Range, ...]:
+    """`ranges` of rows, of which those that meet or adjoin are one."""
     joined: list[Range] = []
-    for space, first, end in ranges:
-        if joined and joined[-1][0] is space and joined[-1][2] == first:
-            joined[-1] = (space, joined[-1][1], end)
+    begin, behind = -1, -1
+    for first, end in sorted(ranges):
+        if first <= behind:
+            behind = max(behind, end)
         else:
-            joined.append((space, first, end))
+            if behind > begin:
+                joined.append((space, begin, behind))
+            begin, behind = first, end
+    if behind > begin:
+        joined.append((space, begin, behind))
     return tuple(joined)
 
 

@@ -180,10 +180,12 @@ class _Stretch:
         one = _places(self.starts[place], sizes)
         other = _places(self.starts[place + lengths[row]], sizes)
         steps = advances(self.last[one], self.first[other])
-        good = possible(steps).all(-1)
-        if self.depth:
-            within = join(self.advances[: self.depth, one], self.advances[: self.depth, other])
-            good &= possible(within).all((0, 2))
+        good = np.logical_and.reduce(possible(steps), axis=-1)
+        # Commands in no loop stay within it as they are.
+        deep = np.flatnonzero(good & (self.levels[one] > 0))
+        if len(deep):
+            both = (self.advances[: self.depth, each[deep]] for each in (one, other))
+            good[deep] = possible(join(*both)).all((0, 2))
         new = np.where(moves(steps).any(-1), self.levels[one] + 1 - self.strides[one], 0)
         joins, extra = np.zeros(alike.shape, np.bool_), np.zeros(alike.shape, np.int64)
         joins[row, place] = np.logical_and.reduceat(good, starts)

@@ -114,3 +114,22 @@ def test_without_the_form_of_the_rule_nothing_is_compared_and_any_other_may_be_l
         monkeypatch.setattr(scores, "decide_graph", decided(name))
         found = scores_cycles(attention(64), BASE, None, DEFAULT)
         assert [*found] == [form for form in FORMS if form != name]
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_scores_that_are_made_at_once_in_tall_blocks_are_not_compared(monkeypatch, causal):
+    """Half of 64 KiB has 64 rows of 128 keys; a comparison would say the same, and takes long."""
+    graph = attention(128, causal=causal)
+    found = scores_cycles(graph, BASE, None, DEFAULT)
+    assert len(found) > 1
+    assert min(found.values(), key=lambda form: form.cycles) is found["as by rule"]
+    monkeypatch.delattr(scores, "predict")
+    assert choose_scores(graph, BASE, None, DEFAULT, 0.0) == DEFAULT
+
+
+def test_scores_in_more_blocks_than_rows_need_are_compared(monkeypatch):
+    """Of 512 keys, 16 rows are in half of 64 KiB: four times the blocks."""
+    compared = []
+    monkeypatch.setattr(scores, "scores_cycles", lambda *given: compared.append(given) or {})
+    assert choose_scores(attention(512), BASE, None, DEFAULT, 0.01) == DEFAULT
+    assert len(compared) == 1

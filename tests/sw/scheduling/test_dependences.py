@@ -1,5 +1,8 @@
 """What must stay before what."""
 
+from dataclasses import replace
+from random import Random
+
 import pytest
 
 from celosia.isa.encoding import Function
@@ -146,3 +149,30 @@ def test_a_load_waits_for_all_that_read_its_rows_but_for_the_products_before_the
     assert needs(load, w, first, store, store, second, load)[-1] == (0, 3, 4, 5)
     part = Load(VIEW, rows(0, count=2))
     assert needs(load, store, part, part, load)[2:] == [(0, 1), (1, 2), (0, 1, 3)]
+
+
+def test_rows_in_stretches_are_what_they_are_row_by_row():
+    """Loads and stores of rows drawn at random, beside a memory that knows each row alone.
+
+    Of a store some of whose rows have been written since, more loads may wait than must.
+    """
+    random, count = Random(0), 200
+    ops, expected = [], []
+    writer, readers = [-1] * count, [set() for _ in range(count)]
+    for index in range(600):
+        first, size = random.randrange(count - 20), random.randint(1, 20)
+        touched = range(first, first + size)
+        needs = {writer[row] for row in touched}
+        if random.random() < 0.5:
+            ops.append(Load(VIEW, rows(first, count=size)))
+            needs = needs.union(*(readers[row] for row in touched))
+            for row in touched:
+                writer[row], readers[row] = index, set()
+        else:
+            ops.append(Store(replace(VIEW, tensor="y"), rows(first, count=size)))
+            for row in touched:
+                readers[row].add(index)
+        expected.append(needs - {-1})
+    for found, needs in zip(dependences(ops, CONFIG), expected, strict=True):
+        assert all(isinstance(ops[each], Store) for each in {*found} ^ needs)
+        assert needs <= {*found}
