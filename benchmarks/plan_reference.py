@@ -1,7 +1,7 @@
 """How far the compiler's plans of products are from the best that are known.
 
 ``python benchmarks/plan_reference.py [FILE [SECONDS]]`` appends a line of JSON to
-``benchmarks/plan_reference.jsonl``, or to FILE, for each of `CASES` that is not in it.  For shapes
+a file of its own name, or to FILE, for each of `CASES` that is not in it.  For shapes
 of `EVERY`, on preset `base`, all plans of `celosia.lab.tune.spaces.plan_space` are followed by the
 timeline, of more than 40,000 so many drawn ones; for those of `SEARCHED`, on `base` and on `tiny`,
 1,000 drawn ones, and 500 of TPE.  The ten of each that are expected to be fastest run on the RTL,
