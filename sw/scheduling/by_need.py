@@ -17,6 +17,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.functions.table import FUNCTIONS, Function
 from celosia.sw.ir.program import Op, Products, Transform, Unit, Written
 from celosia.sw.planning.queues import loads_ahead
+from celosia.sw.scheduling.bank_reads import BankReads
 from celosia.sw.scheduling.dependences import dependences
 from celosia.sw.scheduling.expected import Expected
 from celosia.sw.scheduling.waits import with_waits
@@ -83,7 +84,7 @@ class _Scheduler:
             for each in needs:
                 self._readers[each].append(index)
         self._clock = self._clocks()
-        self._latest = self._latest_begins()
+        self._latest = self._latest_begins(config)
         self._bank_rows = config.accumulator_bank_rows
         self._leaves = self._bank_leaves(config.dim)
         self._missing = [len(needs) for needs in self.needs]
@@ -112,17 +113,23 @@ class _Scheduler:
                 clocks[index] = clocks[readers[0]]
         return clocks
 
-    def _latest_begins(self) -> list[int]:
+    def _latest_begins(self, config: AcceleratorConfig) -> list[int]:
         """When each operation must begin if the array is never to wait, by the array's clock."""
-        total = sum(
-            c for unit, c in zip(self._units, self._cycles, strict=True) if unit is Unit.EXECUTE
-        )
+        over = [clock + cycles for clock, cycles in zip(self._clock, self._cycles, strict=True)]
+        timed = zip(self.ops, self._clock, over, strict=True)
+        products = [(op, begin, end) for op, begin, end in timed if isinstance(op, Products)]
+        total = max((end for _, _, end in products), default=0)
+        reads = BankReads(products, config)
         latest = [total] * len(self.ops)
         for index in reversed(range(len(self.ops))):
-            over = [latest[each] - self._slack(index, each) for each in self._readers[index]]
-            if self._units[index] is Unit.EXECUTE:
-                over.append(self._clock[index] + self._cycles[index])
-            latest[index] = min(total, *over) - self._cycles[index] if over else total
+            op, cycles = self.ops[index], self._cycles[index]
+            ends = [latest[each] - self._slack(index, each) for each in self._readers[index]]
+            if isinstance(op, Products):
+                ends.append(over[index])
+            latest[index] = min(total, *ends) - cycles if ends else total
+            if isinstance(op, Transform) and ends:
+                complete = (over[n] for n in self.needs[index] if isinstance(self.ops[n], Products))
+                latest[index] = reads.before(op, latest[index], cycles, max(complete, default=0))
         return latest
 
     def _bank_leaves(self, dim: int) -> dict[int, int]:
