@@ -49,7 +49,7 @@ class File:
             rows = random.normal(size=(200, each.width))
             rows *= np.where(np.isin(np.arange(each.width) // WIDTH, kept), 100, 0.01)
             gram = Gram(each.width)
-            gram.add(rows)
+            gram.add(rows.astype(np.float32))
             found.append(gram)
         return found
 

@@ -106,5 +106,5 @@ def test_no_unit_is_in_two_groups():
 
 
 def test_numbers_have_their_lowest_bit_first():
-    wide = Recorded(COUNTERS.signals | {"events.read_bytes": bits_of([0, 0, 33, 0], 6)})
+    wide = Recorded({**COUNTERS.signals, "events.read_bytes": bits_of([0, 0, 33, 0], 6)})
     assert np.array_equal(counted(wide, CONFIG)["moved_byte"], [3, 2, 33, 0])
