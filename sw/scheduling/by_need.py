@@ -35,8 +35,8 @@ _SPARE: Final = 2
 """Times that a transform of rows could be done before products need its results, or its place:
 its bias comes behind weights, and it waits for banks that these and rows of A are read from.
 Measured: with 3, stores of norms of 30 rows fill their queue before products."""
-_LEAST_SPARE: Final = 512
-"""Cycles that a short transform is to be over before: two pieces of weights that come between the
+_LEAST_SPARE: Final = 32
+"""Tiles that a short transform is to be over before: two pieces of weights that come between the
 loads and stores of what it takes and leaves."""
 _SHORT: Final = 32
 """Cycles of a transform that products may wait for.  Measured: of the small language model, without
@@ -84,6 +84,7 @@ class _Scheduler:
             for each in needs:
                 self._readers[each].append(index)
         self._clock = self._clocks()
+        self._least_spare = _LEAST_SPARE * config.dim
         self._latest = self._latest_begins(config)
         self._bank_rows = config.accumulator_bank_rows
         self._leaves = self._bank_leaves(config.dim)
@@ -155,7 +156,7 @@ class _Scheduler:
             return latency
         # Attention's products come close behind its transforms: earlier ones would pass each other.
         of_heads = op.function is Function.CONTEXT or FUNCTIONS[op.function].scores
-        spare = 0 if of_heads else max(_LEAST_SPARE, _SPARE * self._cycles[index])
+        spare = 0 if of_heads else max(self._least_spare, _SPARE * self._cycles[index])
         return latency + spare
 
     def order(self) -> list[int]:
