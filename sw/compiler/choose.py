@@ -22,12 +22,14 @@ from celosia.sw.planning.choices import DEFAULT, Choices
 from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.plan import head_groups
 
-__all__ = ["choices_by_rows", "choose", "cycles_or_reason"]
+__all__ = ["choices_by_rows", "choose", "choose_spare", "cycles_or_reason"]
 
 SEARCHED_TILES: Final = 8_192
 """Graphs whose probe has more products of tiles take the default choices: they are long ones."""
 GAIN: Final = 0.01
 """An alternative must be better by this share: predictions have errors, too."""
+_SPARES: Final = (0, 16, 32)
+"""Tiles of spare that are compared: two pieces of weights have 32."""
 _SEARCHED: Final = ("piece_tiles", "block_tiles", "overlap")
 """Choices that depend on sizes."""
 
@@ -51,7 +53,27 @@ def choose(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None 
         found = cycles_or_reason(probe, config, timing, choices)
         return found if isinstance(found, int) else None
 
-    return descended(chosen, [partial(_others, name) for name in _SEARCHED], cycles, gain=GAIN)
+    decisions = [partial(_others, name) for name in _SEARCHED]
+    return descended(chosen, [*decisions, _spared], cycles, gain=GAIN)
+
+
+def choose_spare(
+    graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None, choices: Choices
+) -> Choices:
+    """`choices` with the spare of short transforms that is expected to be best for a small `graph`.
+
+    It is what queues of loads and stores need, which differs from graph to graph.  Raises
+    `ValueError` for what the accelerator cannot do.
+    """
+    if product_tiles(graph, config) > SEARCHED_TILES:
+        return choices
+    return descended(choices, [_spared], lambda each: predict(graph, config, each, timing).cycles)
+
+
+def _spared(choices: Choices) -> Iterator[Choices]:
+    """`choices` with each spare, where loads come by need."""
+    if choices.schedule_loads:
+        yield from (replace(choices, spare_tiles=each) for each in _SPARES)
 
 
 def _others(name: str, choices: Choices) -> Iterator[Choices]:

@@ -90,7 +90,7 @@ class Schedule(Pass):
         """Raises `AssertionError` for a program that is not well formed: that is nobody's input."""
         plan, moving = compiled.plan, compiled.graph.moving
         if plan.scheduler == "need":
-            ops = schedule_by_need(compiled.ops, compiled.config, moving)
+            ops = schedule_by_need(compiled.ops, compiled.config, moving, plan.spare_tiles)
         else:
             ops = schedule(compiled.ops, compiled.config, overlap=plan.defer, moving=moving)
         compiled = replace(compiled, ops=tuple(ops))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command
 from celosia.isa.memory import MEMORY_BASE
+from celosia.sw.compiler.choose import choose_spare
 from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.compiler.passes import Compress, Encode
 from celosia.sw.compiler.pipeline import Decide, compile_graph
@@ -97,12 +98,13 @@ def compile_bucket(
     """
     if texts > 1 and len(contexts) < 2 * texts:
         raise ValueError(f"contexts: {len(contexts)} are not {2 * texts}, two for each text")
-    # A loop over texts would be right for places at equal distances alone.
-    how = Decide(choices), Encode(base=base), Compress(loops=texts == 1)
     longest = [Place(number, contexts[-1]) for number in range(texts)]
     # Texts of one length would share what sets their masks.
     places = tuple(Place(number, contexts[-1] - number) for number in range(texts))
     graph = moved(graph, layout, longest, places)
+    choices = choose_spare(graph, config, None, choices)
+    # A loop over texts would be right for places at equal distances alone.
+    how = Decide(choices), Encode(base=base), Compress(loops=texts == 1)
     compiled = compile_graph(graph, config, *how)
     patches = find_patches(
         compiled,

@@ -30,6 +30,9 @@ class Choices:
     schedule_loads: bool = False
     """Loads, drains and stores come when their units are expected to be free, those first that are
     needed soonest; else between nests of products, one like the other, which is more regular."""
+    spare_tiles: int = 0
+    """With `schedule_loads`, what a short transform leaves is to be there so many tiles of weights
+    before products need it."""
 
     def __str__(self) -> str:
         return ", ".join(f"{name} {value}" for name, value in self.items())

@@ -35,9 +35,6 @@ _SPARE: Final = 2
 """Times that a transform of rows could be done before products need its results, or its place:
 its bias comes behind weights, and it waits for banks that these and rows of A are read from.
 Measured: with 3, stores of norms of 30 rows fill their queue before products."""
-_LEAST_SPARE: Final = 32
-"""Tiles that a short transform is to be over before: two pieces of weights that come between the
-loads and stores of what it takes and leaves."""
 _SHORT: Final = 32
 """Cycles of a transform that products may wait for.  Measured: of the small language model, without
 such waits a step of 1 row takes 1.5 % longer, and with longer ones a step of 4 rows 0.3 %."""
@@ -52,14 +49,19 @@ _DEMANDED: Final = 512
 
 
 def schedule_by_need(
-    ops: Sequence[Written], config: AcceleratorConfig, moving: Collection[str] = ()
+    ops: Sequence[Written],
+    config: AcceleratorConfig,
+    moving: Collection[str] = (),
+    spare_tiles: int = 0,
 ) -> tuple[Written, ...]:
     """`ops` in an order in which units rarely wait for each other.
 
+    What short transforms leave is to be there `spare_tiles` tiles before products need it: loads
+    and stores of what they take and leave stand in queues with weights.
     Of the tensors `moving`, a load may read what any store has written (`Graph.moving`).  Only the
     number of stores that a load waits for is new.
     """
-    scheduler = _Scheduler([written.op for written in ops], config, moving)
+    scheduler = _Scheduler([written.op for written in ops], config, moving, spare_tiles)
     order = scheduler.order()
     times = [(scheduler.begin[index], scheduler.end[index]) for index in order]
     return tuple(with_waits([ops[index] for index in order], times, moving=moving))
@@ -68,7 +70,9 @@ def schedule_by_need(
 class _Scheduler:
     """The expected times of what is in the schedule so far, and what may come next."""
 
-    def __init__(self, ops: Sequence[Op], config: AcceleratorConfig, moving: Collection[str]):
+    def __init__(
+        self, ops: Sequence[Op], config: AcceleratorConfig, moving: Collection[str], spare: int
+    ):
         self.ops = ops
         self.needs = dependences(ops, config, moving)
         self._expected = Expected(config)
@@ -84,7 +88,7 @@ class _Scheduler:
             for each in needs:
                 self._readers[each].append(index)
         self._clock = self._clocks()
-        self._least_spare = _LEAST_SPARE * config.dim
+        self._least_spare = spare * config.dim
         self._latest = self._latest_begins(config)
         self._bank_rows = config.accumulator_bank_rows
         self._leaves = self._bank_leaves(config.dim)

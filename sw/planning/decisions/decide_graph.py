@@ -81,6 +81,7 @@ def _planned(graph: Graph, places: MemoryMap) -> Plan:
         graph=graph.name,
         machine=machine_of(config),
         scheduler="need" if choices.schedule_loads else "regular",
+        spare_tiles=choices.spare_tiles,
         defer=choices.overlap,
         rings=places.rings,
         stages=tuple(_decide(group)(group, decided) for group in together),

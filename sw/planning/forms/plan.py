@@ -128,6 +128,9 @@ class Plan:
     """The stages in the order in which they are computed."""
     tactics: tuple[Tactic, ...] = ()
     """How the plan came about, for who reads it."""
+    spare_tiles: int = 0
+    """By need: what short transforms leave is to be there so many tiles of weights before products
+    need it, which take the array's side in cycles each."""
 
     @property
     def drawing(self) -> Drawing:

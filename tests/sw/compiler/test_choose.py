@@ -1,6 +1,7 @@
 """Choices by predicted cycles."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -8,12 +9,13 @@ from celosia.isa.presets import PRESETS
 from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sim.run.checks import checked_graph
 from celosia.sw.compiler import choose as choose_module
-from celosia.sw.compiler.choose import choices_by_rows, choose
+from celosia.sw.compiler.choose import choices_by_rows, choose, choose_spare
 from celosia.sw.compiler.pipeline import Decide, compile_graph
 from celosia.sw.ir.graph_verify import verify
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.models import cases
 from celosia.sw.planning.choices import DEFAULT, Choices
+from celosia.sw.planning.forms.text import parse_plan, print_plan
 from celosia.sw.planning.problems import graph_of
 from celosia.sw.reference.encoder import EncoderShape
 
@@ -49,3 +51,32 @@ def test_loads_are_scheduled_by_need_up_to_twice_the_rows_of_the_array(rows, by_
     graph = graph_of("product", MatMul(m=rows, n=4, k=4, scale=0.01))
     assert choices_by_rows(graph, TINY) == Choices(schedule_loads=by_need)
     assert choices_by_rows(replace(graph, ops=()), TINY) == DEFAULT
+
+
+NEED = Choices(schedule_loads=True)
+
+
+@pytest.mark.parametrize(
+    ("cycles", "best"),
+    [({0: 100, 16: 90, 32: 95}, 16), ({0: 90, 16: 90, 32: 90}, 0), ({0: 91, 16: 92, 32: 90}, 32)],
+)
+def test_the_spare_of_short_transforms_is_what_is_predicted_to_be_best(monkeypatch, cycles, best):
+    def predict(graph, config, choices, timing):
+        return SimpleNamespace(cycles=cycles[choices.spare_tiles])
+
+    monkeypatch.setattr(choose_module, "predict", predict)
+    graph = case(7, 5).graph
+    assert choose_spare(graph, TINY, None, NEED) == replace(NEED, spare_tiles=best)
+    assert choose_spare(graph, TINY, None, Choices()) == DEFAULT
+    monkeypatch.setattr(choose_module, "SEARCHED_TILES", 0)
+    assert choose_spare(graph, TINY, None, NEED) == NEED
+
+
+@pytest.mark.parametrize("spare", [0, 16, 32])
+def test_each_spare_computes_the_same_and_stands_in_the_plan(spare):
+    layer = case(3, 2)
+    device = FunctionalDevice(TINY, memory_bytes=1 << 20)
+    compiled = compile_graph(layer.graph, TINY, Decide(replace(NEED, spare_tiles=spare)))
+    assert compiled.plan.spare_tiles == spare
+    assert parse_plan(print_plan(compiled.plan)) == compiled.plan
+    assert checked_graph("x", device, compiled, layer).whole.right
