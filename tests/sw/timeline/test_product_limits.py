@@ -24,7 +24,7 @@ def limit(m, n, k, *, timing=TIMING, config=BASE, **form):
 
 @pytest.mark.parametrize(
     ("shape", "percent"),
-    # As shared/performance.md has them, which leaves latency out: a little less.
+    # Of the peak if latency did not count: a little less with it.
     [((128, 128, 128), 99.0), ((512, 768, 768), 100.0), ((512, 512, 64), 99.9)],
 )
 def test_large_products_are_bound_by_the_array(shape, percent):
