@@ -28,10 +28,9 @@ SEARCHED_TILES: Final = 8_192
 """Graphs whose probe has more products of tiles take the default choices: they are long ones."""
 GAIN: Final = 0.01
 """An alternative must be better by this share: predictions have errors, too."""
-_SPARES: Final = (0, 16, 32)
-"""Tiles of spare that are compared: two pieces of weights have 32."""
-_SEARCHED: Final = ("piece_tiles", "block_tiles", "overlap")
-"""Choices that depend on sizes."""
+_SPARE: Final = "spare_tiles"
+_SEARCHED: Final = ("piece_tiles", "block_tiles", "overlap", _SPARE)
+"""Choices that depend on sizes; two pieces of weights are 32 tiles of spare."""
 
 
 def choose(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None = None) -> Choices:
@@ -53,8 +52,7 @@ def choose(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None 
         found = cycles_or_reason(probe, config, timing, choices)
         return found if isinstance(found, int) else None
 
-    decisions = [partial(_others, name) for name in _SEARCHED]
-    return descended(chosen, [*decisions, _spared], cycles, gain=GAIN)
+    return descended(chosen, [partial(_others, name) for name in _SEARCHED], cycles, gain=GAIN)
 
 
 def choose_spare(
@@ -67,13 +65,11 @@ def choose_spare(
     """
     if product_tiles(graph, config) > SEARCHED_TILES:
         return choices
-    return descended(choices, [_spared], lambda each: predict(graph, config, each, timing).cycles)
-
-
-def _spared(choices: Choices) -> Iterator[Choices]:
-    """`choices` with each spare, where loads come by need."""
-    if choices.schedule_loads:
-        yield from (replace(choices, spare_tiles=each) for each in _SPARES)
+    return descended(
+        choices,
+        [partial(_others, _SPARE)],
+        lambda each: predict(graph, config, each, timing).cycles,
+    )
 
 
 def _others(name: str, choices: Choices) -> Iterator[Choices]:

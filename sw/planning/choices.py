@@ -43,8 +43,13 @@ class Choices:
             yield field.name, getattr(self, field.name)
 
     def others(self) -> Iterator[tuple[str, int | bool, "Choices"]]:
-        """Each alternative to one of them: its name, its value, and all choices with it."""
+        """Each alternative to one of them: its name, its value, and all choices with it.
+
+        A spare says nothing where loads do not come by need.
+        """
         for name, values in ALTERNATIVES.items():
+            if name == "spare_tiles" and not self.schedule_loads:
+                continue
             for value in values:
                 if value != getattr(self, name):
                     yield name, value, replace(self, **{name: value})
@@ -59,6 +64,7 @@ ALTERNATIVES: Final[dict[str, tuple[int | bool, ...]]] = {
     "scores_in_memory": (True, False),
     "overlap": (True, False),
     "schedule_loads": (False, True),
+    "spare_tiles": (0, 16, 32),
 }
 """The values of each choice that are compared."""
 

@@ -38,8 +38,9 @@ __all__ = ["DECIDED", "GraphSpace", "plan_space"]
 
 DECIDED: Final = "as decided"
 """What a stage has by the choices that are made for all stages."""
-_BLOCKS: Final = "block_tiles"
-"""The common choice that each kind of stage has its own of instead."""
+_NOT_COMMON: Final = frozenset({"block_tiles", "spare_tiles"})
+"""The choice that each kind of stage has its own of instead, and the one that says nothing in most
+plans."""
 _PIECES: Final = (1, 2, 4, 8)
 """Tiles of a piece of weights, along K and along the columns, and tiles that leave together."""
 _LEAST: Final = DEFAULT.block_tiles
@@ -81,7 +82,7 @@ class GraphSpace(ChoiceSpace):
         found: dict[str, tuple[Choice, ...]] = {
             name: tuple(dict.fromkeys((getattr(DEFAULT, name), *values)))
             for name, values in ALTERNATIVES.items()
-            if name != _BLOCKS
+            if name not in _NOT_COMMON
         }
         for first, ops in self._kinds.items():
             for name, values in self._of_kind(ops[0]).items():
@@ -106,7 +107,7 @@ class GraphSpace(ChoiceSpace):
 
     def plan(self, chosen: Mapping[str, Choice]) -> Plan:
         """The plan of one combination.  Raises `PlanError` that names the rule that it breaks."""
-        choices = {name: chosen[name] for name in ALTERNATIVES if name != _BLOCKS}
+        choices = {name: chosen[name] for name in ALTERNATIVES if name not in _NOT_COMMON}
         try:
             plan = decide_graph(self.graph, self.config, Choices(**choices))  # pyright: ignore[reportArgumentType]
         except PlanError:

@@ -45,7 +45,7 @@ def _lines(plan: Plan) -> Iterator[str]:
     yield f"graph = {_value(plan.graph)}"
     yield f"machine = {_value(plan.machine)}"
     for field in fields(plan):
-        if isinstance(field.default, str | bool) and getattr(plan, field.name) != field.default:
+        if isinstance(field.default, str | int) and getattr(plan, field.name) != field.default:
             yield f"{field.name} = {_value(getattr(plan, field.name))}"
     for name, ring in plan.rings.items():
         yield ""
