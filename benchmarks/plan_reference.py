@@ -170,7 +170,7 @@ def _decisions(plan: Plan) -> Hashable:
 
 
 def _legal(cost: PlanCosts, plans: Iterable[Plan]) -> Iterator[tuple[int, Plan]]:
-    """Those that are legal, with the cycles that are expected of them."""
+    """The legal ones of `plans`, each behind the cycles that it is expected to take."""
     for plan in plans:
         if (cycles := cost(plan)) is not None:
             yield cycles, plan

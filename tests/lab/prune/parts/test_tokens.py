@@ -48,7 +48,7 @@ def test_shares_are_of_what_is_left(weights, x):
 
 
 def test_later_layers_see_the_rows_that_stay(weights, x):
-    """Of keys that are alike nobody receives more: then the first rows stay, in order."""
+    """Keys that are alike receive alike: then the first rows stay, in order."""
     first, *others = weights.layers
     alike = replace(first.key, weights=np.zeros_like(first.key.weights))
     weights = replace(weights, layers=(replace(first, key=alike), *others))

@@ -44,7 +44,7 @@ def document(*parts: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 STILL = {"counters": {}}
-"""Of an operator that no cycles are known of: it is in no figure."""
+"""An operator has these counters if no cycles are known: it is in no figure."""
 
 
 def test_a_bank_s_time_is_in_percent_of_each_slot():

@@ -82,7 +82,7 @@ def test_memories_as_boxes_and_as_latches():
 
 
 def test_sums_and_what_is_more_in_each():
-    """Beside the design without the unit, and beside another one: here the same again."""
+    """A row has what is more than without the unit, and than in another design: here the same."""
     rows = rows_of(AreaReport("tiny", FULL, MAPPER, "normalization", LEAN, "other", FULL))
     assert rows["cells"] == ["4.5", "+1.5 kGE, +50.0%", "+0.0 kGE, +0.0%"]
     assert rows["cells and small memories as latches"] == ["5.5", "+2.5 kGE", "+0.0 kGE"]

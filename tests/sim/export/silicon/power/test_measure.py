@@ -75,7 +75,7 @@ def test_what_drives_a_module_is_what_was_recorded_at_its_ports():
 
 
 def test_halves_have_both_kinds_of_energy():
-    """Of an odd number of cycles the second half has the one more."""
+    """The second half has one cycle more if their number is odd."""
     whole = Sample({"mac": np.arange(5.0)}, {"g": GroupWindow(np.arange(5.0), 10 + np.arange(5.0))})
     first, second = halves(whole)
     assert first.events["mac"].tolist() == first.groups["g"].pj.tolist() == [0, 1]

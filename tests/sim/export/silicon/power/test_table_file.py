@@ -94,7 +94,7 @@ def test_memories():
 
 
 def test_entries_of_memories_and_of_the_bus():
-    """Of a byte: an access to a row of `tiny` by the bytes of the row, 4 or 4 int32."""
+    """A byte takes what an access to a row of `tiny` does over its bytes, 4 or 4 int32."""
     entries = memory_entries(resolve_config("tiny"), 1.8)
     config = resolve_config("tiny")
     assert entries["bus_read_byte"] == entries["bus_write_byte"]
