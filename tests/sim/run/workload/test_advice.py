@@ -23,7 +23,6 @@ PRODUCT = RunOptions(
     details=Matmul(shape="12x8x8"),
     target=Target(
         preset="tiny",
-        overrides=PLAIN_OVERRIDES,
         timing=MemoryTiming(latency=200, bytes_per_cycle=2),
     ),
     watching=Watching(advice=True, log=True),
