@@ -1,12 +1,13 @@
-"""What a Verilog module does with random inputs, under Verilator."""
+"""What a component does with random inputs: its Verilog under Verilator, itself under Amaranth."""
 
 import random
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from amaranth.hdl import Shape
+from amaranth.hdl import ClockDomain, Module, Shape, Value
 from amaranth.lib import wiring
+from amaranth.sim import Simulator
 
 from celosia.sim.support.cache import cached, digest
 from celosia.sim.verilator.toolchain import (
@@ -61,10 +62,10 @@ def random_outputs(
     seed: int = 0,
     edges: int = 2,
 ) -> list[str]:
-    """The outputs of `top`, of at most 64 bits each, after each cycle of random inputs.
+    """The outputs of `top`, of at most 64 bits each, before and after each cycle of random inputs.
 
-    Inputs may stay as they are, so that enables are low and high for some time.  A cycle has
-    `edges` changes of the clock.
+    `verilog` is its text.  Inputs may stay as they are, so that enables are low and high for some
+    time.  A cycle has `edges` changes of the clock.
     """
     inputs, outputs = _ports(top)
     work.mkdir()
@@ -83,6 +84,36 @@ def random_outputs(
     (work / "inputs").write_text(_random_inputs(inputs, cycles, seed))
     done = subprocess.run(["./main"], cwd=work, capture_output=True, text=True, check=True)
     return done.stdout.splitlines()
+
+
+def expected_outputs(top: wiring.Component, *, cycles: int = 300, seed: int = 0) -> list[str]:
+    """The same of Amaranth's simulator, which knows no Verilog."""
+    inputs, outputs = _ports(top)
+    flat = top.signature.flatten(top)
+    members = {_ESCAPED.join(map(str, path)): Value.cast(value) for path, _, value in flat}
+    m, clock, lines = Module(), ClockDomain("sync"), list[str]()
+    m.domains.sync = clock
+    m.submodules.top = top
+    driven = [clock.rst, *(members[name] for name in inputs if name != "rst")]
+    masks = {name: (1 << len(members[name])) - 1 for name in outputs}
+
+    async def bench(ctx):
+        def look() -> None:
+            values = (ctx.get(members[name]) & mask for name, mask in masks.items())
+            lines.append("".join(f"{value:x} " for value in values))
+
+        look()
+        for line in _random_inputs(inputs, cycles, seed).splitlines():
+            for signal, value in zip(driven, map(int, line.split()), strict=True):
+                ctx.set(signal, value)
+            await ctx.tick()
+            look()
+
+    simulator = Simulator(m)
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(bench)
+    simulator.run()
+    return lines
 
 
 def _compile(work: Path, compiler: Compiler, verilator: Verilator) -> None:
