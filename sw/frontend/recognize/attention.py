@@ -1,8 +1,9 @@
 """Recognizes attention: two products with a softmax between them, in all forms of exporters.
 
-Scores may be scaled before the product, on either side or both, or behind it, and kept small by a
-tanh before masks; masks are added or chosen by `where`; batch and heads may be one axis between the
-products; rows without keys may be guarded against.
+Scores may be scaled before the product, on either side or both, or behind it, each head by a factor
+of its own, and kept small by a tanh before masks; masks are added or chosen by `where`, and what is
+added may be scaled, too; batch and heads may be one axis between the products; rows without keys
+may be guarded against.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,8 +41,8 @@ class _Term:
     name: str
     hides: bool | None = None
     """For a bool: whether it hides where it is true, or where it is false."""
-    negative: bool = False
-    """It is subtracted."""
+    factor: float = 1.0
+    """By what it is multiplied, if it is no bool; -1 if it is subtracted."""
     least: float = -np.inf
     """What hides a key: a finite number, so that a row without keys stays the mean of all."""
 
@@ -59,6 +60,8 @@ class _Scores:
     """The least number that a score is, behind all that is added."""
     cap: float | None = None
     """The factor behind a tanh of the scores, if there is one; `scale` has it, too."""
+    heads: str | None = None
+    """A constant by which the scores of each head are multiplied before anything is added."""
 
 
 def find_attention(reader: Reader) -> Iterator[Match | Refusal]:
@@ -67,7 +70,7 @@ def find_attention(reader: Reader) -> Iterator[Match | Refusal]:
         found = _softmax(reader, node) if node.op == "matmul" else None
         if found is None:
             continue
-        softmax, guarded = found
+        softmax, guard = found
         scores = _scores(reader, softmax.inputs[0])
         if scores is None:
             yield Refusal("attention", node.name, _no_scores(reader, softmax.inputs[0]))
@@ -76,22 +79,22 @@ def find_attention(reader: Reader) -> Iterator[Match | Refusal]:
         if shape is None:
             yield Refusal("attention", node.name, f"its scores are {softmax.type}")
             continue
-        yield _match(reader, node, scores, shape, guarded=guarded)
+        yield _match(reader, node, scores, shape, guard)
 
 
-def _softmax(reader: Reader, node: Node) -> tuple[Node, bool] | None:
-    """The softmax along keys whose result is the first operand of a product.
+def _softmax(reader: Reader, node: Node) -> tuple[Node, str | None] | None:
+    """The softmax along keys whose result is the first operand of a product, and its guard.
 
-    It may be guarded: rows are chosen to be 0 by whatever condition, which the proof compares.
+    That is a condition by which rows are chosen to be 0, whatever it is: the proof compares.
     """
-    name, guarded = node.inputs[0], False
+    name, condition = node.inputs[0], None
     for _ in range(_STEPS):
         guard = reader.producer(name, "where")
         if guard is not None:
             zeros = [reader.scalar(each) == 0 for each in guard.inputs[1:]]
             if sum(zeros) != 1:
                 return None
-            name, guarded = guard.inputs[2 if zeros[0] else 1], True
+            condition, name = guard.inputs[0], guard.inputs[2 if zeros[0] else 1]
             continue
         view = reader.producer(name, "reshape")
         if view is None:
@@ -100,7 +103,7 @@ def _softmax(reader: Reader, node: Node) -> tuple[Node, bool] | None:
     found = reader.producer(name, "softmax")
     if found is None or found.type.rank < 2:
         return None
-    return (found, guarded) if found.attributes["axis"] in {-1, found.type.rank - 1} else None
+    return (found, condition) if found.attributes["axis"] in {-1, found.type.rank - 1} else None
 
 
 def _scores(reader: Reader, name: str, steps: int = _STEPS) -> _Scores | None:
@@ -119,13 +122,29 @@ def _scores(reader: Reader, name: str, steps: int = _STEPS) -> _Scores | None:
         scores = _scores(reader, above, steps - 1)
         if scores is not None:
             # What is added before a factor is multiplied by it: only the proof can tell.
-            terms = scores.terms if term is None else (*scores.terms, term)
-            if factor != 1 and any(each.hides is None for each in scores.terms):
+            terms = [replace(each, factor=each.factor * factor) for each in scores.terms]
+            return replace(
+                scores,
+                scale=scores.scale * factor,
+                terms=tuple(terms) if term is None else (*terms, term),
+                shapes=(*scores.shapes, node.type.shape),
+                floor=max(scores.floor, _floor(reader, node, above)),
+                cap=None if scores.cap is None else scores.cap * factor,
+            )
+    return _of_heads(reader, node, steps)
+
+
+def _of_heads(reader: Reader, node: Node, steps: int) -> _Scores | None:
+    """Scores times a known factor of each head."""
+    if node.op != "mul" or node.type.rank != 4:
+        return None
+    for above, factor in (node.inputs, node.inputs[::-1]):
+        value = reader.value(factor)
+        if value is not None and value.shape[-2:] == (1, 1):
+            scores = _scores(reader, above, steps - 1)
+            if scores is None or scores.terms or scores.heads or scores.cap is not None:
                 return None
-            shapes = (*scores.shapes, node.type.shape)
-            floor = max(scores.floor, _floor(reader, node, above))
-            cap = None if scores.cap is None else scores.cap * factor
-            return _Scores(scores.product, scores.scale * factor, terms, shapes, floor, cap)
+            return replace(scores, heads=factor)
     return None
 
 
@@ -185,7 +204,7 @@ def _added(reader: Reader, node: Node, operand: str) -> _Term | None:
     if node.op == "add":
         return _Term(operand)
     if node.op == "sub":
-        return _Term(operand, negative=True)
+        return _Term(operand, factor=-1.0)
     value = reader.value(operand)
     if node.op == "mul" and value is not None and np.isin(value, (0, 1)).all():
         # What is subtracted behind it hides where it is 0: the proof tells.
@@ -237,8 +256,7 @@ def _match(
     root: Node,
     scores: _Scores,
     shape: tuple[int, int, int, int],
-    *,
-    guarded: bool,
+    guard: str | None,
 ) -> Match:
     queries, query_views, query_scale = _unscaled(reader, scores.product.inputs[0])
     keys, key_views, key_scale = _unscaled(reader, scores.product.inputs[1])
@@ -247,14 +265,19 @@ def _match(
     depth = scores.product.inputs[0]
     width = reader.type(depth).shape[-1]
     result = root.type
+    # A guard by a mask itself makes rows 0, also where a finite number hides all of their keys.
+    added = [replace(each, least=-np.inf) if each.name == guard else each for each in scores.terms]
 
     def build(builder: GraphBuilder, operands: Sequence[str]) -> str:
         q, k, v, *terms = operands
         q = _shaped(builder, reader.replay(builder, q, query_views), (batch, heads, rows, width))
+        if scores.heads is not None:
+            factors = np.asarray(reader.value(scores.heads), builder.type(q).dtype)
+            q = builder.op("mul", q, builder.constant(factors))
         k = _shaped(builder, reader.replay(builder, k, key_views), (batch, heads, width, count))
         k = builder.op("transpose", k, permutation=(0, 1, 3, 2))
         v = _shaped(builder, v, (batch, heads, count, result.shape[-1]))
-        bias = _bias(builder, terms, scores.terms, shape, q)
+        bias = _bias(builder, terms, added, shape, q)
         if bias and scores.floor > -np.inf:
             bias = [builder.op("max", *bias, builder.like(scores.floor, q))]
         attributes = {"scale": float(scale), "causal": False, "first_query": 0}
@@ -264,16 +287,19 @@ def _match(
         return _shaped(builder, context, result.shape)
 
     probes: dict[int, Probe] = {1: ordinary_rows}
-    for index, term in enumerate(scores.terms):
-        probes[3 + index] = _probe(term, guarded=guarded)
-    operands = (queries, keys, root.inputs[1], *(term.name for term in scores.terms))
+    # Rows that one mask hides and another one, too, would not show what either does alone.
+    masked = any(each.hides is not None for each in added)
+    for index, term in enumerate(added):
+        hides = guard is not None and masked == (term.hides is not None)
+        probes[3 + index] = _probe(term, hidden=hides)
+    operands = (queries, keys, root.inputs[1], *(term.name for term in added))
     return Match(what="attention", root=root.name, operands=operands, build=build, probes=probes)
 
 
-def _probe(term: _Term, *, guarded: bool) -> Probe:
-    """Masks that show each query a key; behind a guard, some that show it none, too."""
+def _probe(term: _Term, *, hidden: bool) -> Probe:
+    """Masks that show each query a key, or some that show it none, too (`hidden`)."""
     probe = ordinary_rows if term.hides is None else seen_somewhere
-    if guarded:
+    if hidden:
         probe = or_hidden(probe)
     return (lambda random, kind: ~probe(random, kind)) if term.hides else probe
 
@@ -312,9 +338,11 @@ def _bias(
     total: str | None = None
     for name, term in zip(names, terms, strict=True):
         found = name
-        if term.negative:
+        if term.hides is None and term.factor == -1:
             found = builder.op("neg", found)
-        if term.hides is not None:
+        elif term.hides is None and term.factor != 1:
+            found = builder.op("mul", found, builder.like(term.factor, like))
+        elif term.hides is not None:
             known = builder.type(name).dtype == "bool"
             condition = name if known else builder.op("cast", name, to="bool")
             zero, least = builder.like(0, like), builder.like(term.least, like)

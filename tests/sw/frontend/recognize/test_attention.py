@@ -161,6 +161,46 @@ def test_rows_that_see_no_key_are_proved_to_be_0_behind_a_guard():
     assert not refused
 
 
+@pytest.mark.parametrize("least", [-np.inf, -3.4e38])
+@pytest.mark.parametrize("biased", [False, True])
+def test_a_guard_by_the_mask_itself_makes_rows_0_whatever_hides_keys(least, biased):
+    """DeBERTa: scores get the least number where a mask says so, and weights 0."""
+    graph = Graph()
+    hidden = graph.input("mask", MASK)
+    scores = graph.scores()
+    if biased:
+        scores = graph.op("add", scores, graph.input("bias", TensorType("float32", (ROWS, KEYS))))
+    scores = graph.op("where", hidden, graph.like(least, "q"), scores)
+    weights = graph.op("softmax", scores, axis=-1)
+    weights = graph.op("where", hidden, graph.like(0, "q"), weights)
+    found, refused = graph.recognized(graph.op("matmul", weights, "v"))
+    node = attention_of(found)
+    assert not refused
+    random = np.random.default_rng(1)
+    inputs = {
+        name: np.ones(kind.shape, bool)
+        if kind.dtype == "bool"
+        else random.standard_normal(kind.shape).astype(np.float32)
+        for name, kind in found.inputs.items()
+    }
+    assert not interpret(found, inputs)["out"].any(), node
+
+
+def test_a_guard_by_another_mask_does_not_make_rows_0_that_a_number_hides():
+    """Rows that only the mask hides are tried, and not only those that the bias hides, too."""
+    graph = Graph()
+    hidden = graph.input("mask", MASK)
+    bias = graph.input("bias", TensorType("float32", (ROWS, KEYS)))
+    scores = graph.op("add", graph.scores(), bias)
+    scores = graph.op("where", hidden, graph.like(-3.4e38, "q"), scores)
+    weights = graph.op("softmax", scores, axis=-1)
+    same = graph.op("not", graph.op("not", hidden))
+    weights = graph.op("where", same, graph.like(0, "q"), weights)
+    found, (refused,) = graph.recognized(graph.op("matmul", weights, "v"))
+    assert not any(node.op == "attention" for node in found.nodes)
+    assert "numbers show that it is none" in refused.reason
+
+
 def test_a_guard_that_makes_something_else_of_rows_is_no_attention():
     graph = Graph()
     found, _ = graph.recognized(guarded(graph, graph.input("mask", MASK), zero=5.0))
@@ -262,13 +302,38 @@ def test_a_softmax_along_queries_is_not_attention():
     assert [node.op for node in found.nodes if node.op == "attention"] == refused == []
 
 
-def test_a_scale_behind_the_mask_is_not_taken_for_one_before_it():
+@pytest.mark.parametrize("how", ["add", "sub"])
+def test_a_scale_behind_what_is_added_is_one_of_scores_and_of_that(how):
+    """Relative positions of Transformer-XL and XLNet: (scores + bias) * scale - mask."""
     graph = Graph()
-    bias = graph.input("bias", TensorType("float32", (ROWS, KEYS)))
-    scores = graph.times(graph.op("add", graph.scores(), bias), 0.5)
+    bias, mask = (graph.input(name, TensorType("float32", (ROWS, KEYS))) for name in ("b", "m"))
+    scores = graph.times(graph.op(how, graph.times(graph.scores(), 3.0), bias), 0.5)
+    found, refused = graph.recognized(graph.attend(graph.op("sub", scores, mask)))
+    assert attention_of(found).attributes["scale"] == 1.5
+    assert not refused
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_heads_may_have_factors_of_their_own_before_anything_is_added(turned):
+    """Swin V2's cosines: each head learns how much they are worth."""
+    graph = Graph()
+    bias = graph.input("bias", TensorType("float32", (HEADS, ROWS, KEYS)))
+    factors = graph.constant(np.array([2.0, -0.5, 3.0], np.float32).reshape(HEADS, 1, 1))
+    operands = (factors, graph.scores()) if turned else (graph.scores(), factors)
+    scores = graph.op("mul", *operands)
+    found, refused = graph.recognized(graph.attend(graph.op("add", scores, bias)))
+    assert attention_of(found).attributes["scale"] == 1
+    assert not refused
+
+
+def test_factors_of_heads_behind_what_is_added_are_not_taken_for_some_before_it():
+    graph = Graph()
+    bias = graph.input("bias", TensorType("float32", (HEADS, ROWS, KEYS)))
+    factors = graph.constant(np.array([2.0, 0.5, 3.0], np.float32).reshape(HEADS, 1, 1))
+    scores = graph.op("mul", graph.op("add", graph.scores(), bias), factors)
     found, (refused,) = graph.recognized(graph.attend(scores))
     assert not any(node.op == "attention" for node in found.nodes)
-    assert refused.what == "attention"
+    assert refused.reason == "its scores are not those of one product"
 
 
 def test_scores_that_are_not_a_product_are_refused_with_the_reason():
