@@ -10,9 +10,9 @@ from pathlib import Path
 from celosia.isa.documents.record import Hidden
 from celosia.lab.mutate.edit import Edit, Place, edited_text, places
 from celosia.lab.mutate.mirrors import LAYERS, nearest_tests, own_tests, whole_tests
-from celosia.lab.mutate.operators import OPERATORS, Operator, Replacement
+from celosia.lab.mutate.operators import OPERATORS, VALUES, Operator, Replacement
 from celosia.lab.mutate.planted import Planted
-from celosia.lab.mutate.scopes import functions
+from celosia.lab.mutate.scopes import functions, values
 from celosia.sim.support.problems import InputError
 
 __all__ = ["Change", "candidates", "draw", "sources_of"]
@@ -66,7 +66,7 @@ def draw(package: str, count: int, seed: int, root: Path) -> list[Change]:
             left.setdefault(each.operator.name, []).append(each)
     drawn: dict[Edit, Change] = {}
     while len(drawn) < count:
-        open_ones = [operator for operator in OPERATORS if left.get(operator.name)]
+        open_ones = [each for each in (*OPERATORS, *VALUES) if left.get(each.name)]
         if not open_ones:
             raise InputError(f"--generate {count}: {package} has only {len(drawn)} single changes")
         (operator,) = rng.choices(open_ones, [each.weight for each in open_ones])
@@ -78,14 +78,17 @@ def draw(package: str, count: int, seed: int, root: Path) -> list[Change]:
 
 
 def candidates(file: str, text: str) -> Iterator[_Candidate]:
-    """All single changes of the functions of `file`, whose contents are `text`.
+    """All single changes of the functions and values of `file`, whose contents are `text`.
 
     What a message says, what types are named and what is asserted is left alone: none of it has a
     part in a result.
     """
-    for inside, scope in functions(ast.parse(text)):
-        for node in _working(scope.body):
-            for operator in OPERATORS:
+    module = ast.parse(text)
+    parts = [(inside, scope.body, OPERATORS) for inside, scope in functions(module)]
+    parts += [(inside, [value], VALUES) for inside, value in values(module)]
+    for inside, nodes, operators in parts:
+        for node in _working(nodes):
+            for operator in operators:
                 for new in operator.changes(node):
                     yield _Candidate(file, inside, operator, node, new)
 

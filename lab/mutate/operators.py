@@ -6,7 +6,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-__all__ = ["OPERATORS", "Operator"]
+__all__ = ["OPERATORS", "VALUES", "Operator"]
 
 Replacement: TypeAlias = ast.AST | None
 """What takes a node's place; None: nothing does."""
@@ -102,6 +102,25 @@ def _constant(node: ast.AST) -> Iterator[Replacement]:
     if isinstance(number, int | float) and not isinstance(number, bool):
         for step in (1, -1):
             yield ast.parse(repr(number + step), mode="eval").body
+
+
+def _setting(node: ast.AST) -> Iterator[Replacement]:
+    if isinstance(node, ast.Constant) and isinstance(node.value, float):
+        for factor in (1.25, 0.75) if node.value else ():
+            yield ast.Constant(node.value * factor)
+    else:
+        yield from _constant(node)
+        yield from _truth(node)
+
+
+def _entry(node: ast.AST) -> Iterator[Replacement]:
+    fields = ("keys", "values") if isinstance(node, ast.Dict) else ("elts",)
+    table = isinstance(node, ast.Dict | ast.Set | ast.List | ast.Tuple)
+    for left_out in range(count) if table and (count := len(getattr(node, fields[0]))) > 1 else ():
+        new = deepcopy(node)
+        for field in fields:
+            del getattr(new, field)[left_out]
+        yield new
 
 
 def _truth(node: ast.AST) -> Iterator[Replacement]:
@@ -217,3 +236,10 @@ OPERATORS: Final = (
     Operator("return", 3, "None is returned in place of a result", _early_return),
     Operator("loop", 3, "a loop ends after its first turn", _loop),
 )
+"""What becomes of the statements of functions."""
+
+VALUES: Final = (
+    Operator("setting", 14, "a number one larger or smaller, by a quarter if no integer", _setting),
+    Operator("entry", 6, "an entry of a table is left out", _entry),
+)
+"""What becomes of constants of modules and classes, of tables, and of default values."""

@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from celosia.lab.mutate.generate import candidates, draw, sources_of
-from celosia.lab.mutate.operators import OPERATORS
+from celosia.lab.mutate.operators import OPERATORS, VALUES
 from celosia.sim.support.checkout import checkout_root
 from celosia.sim.support.problems import InputError
 
@@ -56,9 +56,51 @@ def test_what_an_operator_makes(operator, source, results):
     assert made(operator, source) == results
 
 
+OUTSIDE = [
+    ("setting", "A: Final = 7", {"8", "6"}),
+    ("setting", "A = (0.5, 0.0)", {"0.625", "0.375"}),
+    ("setting", "class C:\n    on: bool = True", {"False"}),
+    ("setting", "class C:\n    class D:\n        A = 'text', 1 << 2", {"0", "1", "2", "3"}),
+    ("setting", "def f(a, b=3, *, c: int = 1, d=None):\n    return 5", {"4", "2", "0"}),
+    ("setting", "class C:\n    def f(self, a=(9,)):\n        return 5", {"10", "8"}),
+    ("setting", "__all__ = ['a']\nA: TypeAlias = Literal[1, 2]", set()),
+    ("setting", "A: Annotated[int, 3]\nB: Annotated[int, 4] = 7", {"8", "6"}),
+    ("entry", "A = {1: 2, 3: 4}", {"{1: 2}", "{3: 4}"}),
+    ("entry", "A = (1, 2), [3]", {"(1,)", "(2,)", "((1, 2),)", "([3],)"}),
+    ("entry", "A = frozenset({1, 2})", {"{1}", "{2}"}),
+]
+
+
+@pytest.mark.parametrize(("operator", "source", "results"), OUTSIDE)
+def test_constants_tables_and_defaults_are_changed(operator, source, results):
+    """Integers are no longer where they were, and statements of functions are no values."""
+    found = [each for each in candidates("sw/a.py", source) if each.operator.name == operator]
+    assert {ast.unparse(each.new) for each in found if each.new is not None} == results
+
+
+def test_a_value_is_changed_where_it_stands(tmp_path):
+    """The same numbers stand in functions before and behind it."""
+    text = "def f(a=[3, 5]):\n    return 3, 5\nA = [3, 5]\ndef g(a=1):\n    return [3, 5]\n"
+    (tmp_path / "isa").mkdir()
+    (tmp_path / "isa" / "a.py").write_text(text)
+    changes = draw("isa/a.py", len([*candidates("isa/a.py", text)]), 1, tmp_path)
+    results = {
+        (change.operator, *change.fault.changed(tmp_path).values())
+        for change in changes
+        if change.line == 3
+    }
+    values = {"setting": ("[4, 5]", "[2, 5]", "[3, 6]", "[3, 4]"), "entry": ("[3]", "[5]")}
+    assert results == {
+        (kind, ast.unparse(ast.parse(text.replace("A = [3, 5]", f"A = {new}"))) + "\n")
+        for kind, found in values.items()
+        for new in found
+    }
+
+
 def test_every_operator_is_tested_and_has_a_weight():
     assert {name for name, *_ in CASES} == {operator.name for operator in OPERATORS}
-    assert all(operator.weight > 0 and operator.meaning for operator in OPERATORS)
+    assert {name for name, *_ in OUTSIDE} == {operator.name for operator in VALUES}
+    assert all(operator.weight > 0 and operator.meaning for operator in (*OPERATORS, *VALUES))
 
 
 def test_assertions_of_a_design_are_left_alone():
