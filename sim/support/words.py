@@ -7,6 +7,8 @@ from typing import Final
 __all__ = ["command_line", "counted", "cut_middle"]
 
 _GAP: Final = "..."
+_LEAST: Final = 11
+"""Characters of a part of a path that say something, with the gap among them."""
 _ENDS: Final = re.compile(r"(?P<operator> \([^()]*\)(?:: \w+)?)?(?P<times> x\d+)?$")
 """What is behind a path: the operator, what it is there for, and how often there are alike ones."""
 
@@ -43,13 +45,17 @@ def _cut_path(path: str, room: int) -> str | None:
     parts = path.removeprefix("/").split("/")
     last = len(parts) - 1
     numbered = [at for at in range(last) if any(map(str.isdigit, parts[at]))]
-    order = [last - 1, *numbered, *range(last - 2, -1, -1)]
     kept: set[int] = {last}
     if last == 0 or len(_joined(parts, kept)) > room:
         return None
-    for at in order:
+    for at in (last - 1, *numbered, *range(last - 2, -1, -1)):
         if len(_joined(parts, kept | {at})) <= room:
             kept.add(at)
+        elif at == last - 1 and not numbered:  # It tells alike ones apart.
+            left = room - len(_joined(parts, {at, last})) + len(parts[at])
+            if left >= _LEAST:
+                parts[at] = _cut_text(parts[at], left)
+                kept.add(at)
     return _joined(parts, kept)
 
 

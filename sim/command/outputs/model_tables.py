@@ -37,7 +37,8 @@ def print_model(console: Console, outcome: ModelOutcome) -> None:
     if outcome.saturated:
         listed = ", ".join(f"{n:,} of {name}" for name, n in outcome.saturated.most_common(3))
         total = counted(outcome.saturated.total(), "element")
-        console.print(f"{total} at the ends of their ranges: {listed}", markup=False)
+        ends = "end of its range" if total == "1 element" else "ends of their ranges"
+        console.print(f"{total} at the {ends}: {listed}", markup=False)
     for note in outcome.notes:
         console.print(f"note: {note}", markup=False)
 

@@ -41,6 +41,25 @@ def test_what_a_product_is_for_goes_with_its_operator():
     assert cut_middle(f"{name} x4", 28) == "encoder/layer.2/.../Mul_1 x4"
 
 
+@pytest.mark.parametrize(
+    ("width", "text"),
+    [
+        (35, ".../discriminato...e_prediction/Add"),
+        (19, ".../disc...tion/Add"),
+        (18, "model/.../Add"),
+    ],
+)
+def test_a_long_name_above_the_last_is_cut_itself(width, text):
+    """Two heads of ELECTRA, which are all called Add: where they are tells them apart."""
+    name = "/model/discriminator_predictions.dense_prediction/Add"
+    assert cut_middle(name, width) == text
+
+
+def test_a_path_of_two_long_parts_begins_with_the_first():
+    name = "/discriminator_predictions.dense/MatMul"
+    assert cut_middle(name, 32) == "discriminat...tions.dense/MatMul"
+
+
 def test_names_without_parts_keep_both_ends():
     assert cut_middle("a_name_that_is_far_too_long", 13) == "a_nam..._long"
     assert cut_middle("short", 5) == "short"

@@ -81,7 +81,7 @@ def test_the_host_and_ends_of_ranges_are_told_the_most_first():
     assert notes == ["note: one [x]", "note: two"]
     _, host, ends = lines(report(), host={"relu": 1}, saturated={"a": 1})
     assert host == "warning: 1 operator runs on the host: 1 relu"
-    assert ends == "1 element at the ends of their ranges: 1 of a"
+    assert ends == "1 element at the end of its range: 1 of a"
 
 
 def test_outputs_have_a_caption_where_rows_are_left_out_and_columns_that_something_has():
