@@ -14,9 +14,15 @@ __all__ = ["find_head_norms", "find_norms"]
 
 
 def find_norms(reader: Reader) -> Iterator[Match]:
-    """What is divided by the root of a mean square, with the factors and addends behind it."""
+    """What is divided by the root of a mean square, with the factors and addends behind it.
+
+    Rows over their lengths, or over a number where these are less, are so, too.
+    """
     readers = reader.graph.readers()
     for node in reader.nodes:
+        least = _least_length(reader, node)
+        if least is not None:
+            yield _length(node, least)
         root = _root(reader, node)
         if root is None or not _is_last(root, node):
             continue
@@ -109,6 +115,36 @@ def _vector(
             if value is not None and value.size == width and value.shape[-1:] == (width,):
                 return name, after
     return None, node
+
+
+def _least_length(reader: Reader, node: Node) -> float | None:
+    """The number that a node divides by where its rows are no longer; None: not by lengths."""
+    if node.op != "div" or not node.type.rank:
+        return None
+    name, _ = reader.chain(node.inputs[1])  # Repeated for each element of a row.
+    least, floor = 0.0, reader.producer(name, "max")
+    for number, other in () if floor is None else (floor.inputs, floor.inputs[::-1]):
+        if (value := reader.scalar(number)) is not None:
+            name, least = other, value
+    root = reader.producer(name, "sqrt")
+    total = None if root is None else reader.producer(root.inputs[0], "reduce_sum")
+    if total is None or total.attributes["axes"] != (node.type.rank - 1,):
+        return None
+    square = reader.producer(total.inputs[0], "pow", "mul")
+    return least if square is not None and square.inputs[0] == node.inputs[0] else None
+
+
+def _length(node: Node, least: float) -> Match:
+    width = node.type.shape[-1]
+
+    def build(builder: GraphBuilder, operands: Sequence[str]) -> str:
+        (x,) = operands
+        gamma = np.full(width, width**-0.5, builder.type(x).dtype)
+        attributes = {"axis": node.type.rank - 1, "epsilon": least**2 / width}
+        return builder.op("rmsnorm", x, builder.constant(gamma), **attributes)
+
+    operands = (node.inputs[0],)
+    return Match(what="rows over their lengths", root=node.name, operands=operands, build=build)
 
 
 def find_head_norms(reader: Reader) -> Iterator[Match]:

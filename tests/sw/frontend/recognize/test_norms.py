@@ -162,3 +162,40 @@ def test_rows_of_one_column_have_a_root_for_each_row():
     given = {"x": np.arange(1, 11, dtype=np.float32).reshape(2, 5, 1)}
     expected, after = (interpret(each, given)["out"] for each in (graph, found))
     np.testing.assert_allclose(after, expected, atol=1e-5)
+
+
+def lengths(*, least=1e-12, square="mul", axis=2, repeated=False, turned=False):
+    """Rows over their lengths, as torch's normalize and sentence encoders have them."""
+    builder = GraphBuilder("test")
+    x = builder.input("x", KIND)
+    two = builder.like(2, x)
+    squares = builder.op("mul", x, x) if square == "mul" else builder.op("pow", x, two)
+    length = builder.op("sqrt", builder.op("reduce_sum", squares, axes=(axis,), keepdims=True))
+    if least is not None:
+        pair = (builder.like(least, x), length)
+        length = builder.op("max", *(pair if turned else pair[::-1]))
+    if repeated:
+        length = builder.op("broadcast", length, shape=KIND.shape)
+    return builder.finish({"out": builder.op("div", x, length)})
+
+
+@pytest.mark.parametrize("square", ["mul", "pow"])
+@pytest.mark.parametrize(("repeated", "turned"), [(False, False), (True, True)])
+def test_rows_over_their_lengths_are_normed(square, repeated, turned):
+    graph = lengths(square=square, repeated=repeated, turned=turned)
+    done = rewrite(graph, find_norms)
+    (node,) = done.graph.nodes
+    assert (node.op, done.refusals) == ("rmsnorm", ())
+    rows = np.zeros((2, 5, 16), np.float32)
+    rows[0, 0, :2], rows[1, 3, 7] = (3, -4), 0.5
+    out = interpret(done.graph, {"x": rows})["out"]
+    expected = np.zeros_like(rows)
+    expected[0, 0, :2], expected[1, 3, 7] = (0.6, -0.8), 1
+    np.testing.assert_allclose(out, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("how", [{"axis": 1}, {"least": 0.5}])
+def test_lengths_along_another_axis_and_those_that_end_early_stay(how):
+    """A least length that rows have is another thing than an epsilon."""
+    graph = lengths(**how)
+    assert rewrite(graph, find_norms).graph is graph
