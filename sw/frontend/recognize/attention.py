@@ -31,7 +31,7 @@ __all__ = ["find_attention"]
 _VANISHING: Final = -1e30
 """A bias from here down is what remains if scores are added to it."""
 _STEPS: Final = 12
-"""Operators between the product and the softmax, at most."""
+"""Operators from the product on to the softmax, at most, the product itself included."""
 
 
 @dataclass(frozen=True)

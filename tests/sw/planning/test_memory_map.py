@@ -10,7 +10,14 @@ from celosia.sw.planning.choices import DEFAULT
 from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.plan import RingPlan
 from celosia.sw.planning.forms.stages import AttentionStage, LinearStage
-from celosia.sw.planning.memory_map import CACHED, FEW_ROWS, SEVERAL_TEXTS, MemoryMap
+from celosia.sw.planning.memory_map import (
+    CACHED,
+    FEW_ROWS,
+    REGULAR,
+    SEVERAL_ROWS,
+    SEVERAL_TEXTS,
+    MemoryMap,
+)
 from tests.support.levels import CONFIGS
 from tests.sw.models.decoder_runs import model
 
@@ -134,3 +141,47 @@ def test_pieces_of_keys_are_about_alike(context, tiles):
     (group,) = stage.groups
     assert (group.k.columns, group.v.k_tiles) == (tiles, tiles)
     assert (group.k.k_tiles, group.v.columns) == (4, 4)
+
+
+def _rows(parts):
+    """Every sixty-fourth of a bank that the parts have, again where several do."""
+    return sorted(
+        (bank, row) for bank, first, count in parts for row in range(first, first + count)
+    )
+
+
+def _all_but(*free, banks=range(4)):
+    gone = {(bank, row) for bank, first, end in free for row in range(first, end)}
+    return [(bank, row) for bank in banks for row in range(64) if (bank, row) not in gone]
+
+
+@pytest.mark.parametrize(
+    ("layout", "expected"),
+    [
+        (REGULAR, _all_but()),
+        (FEW_ROWS, _all_but()),
+        (CACHED, _all_but()),
+        # Numerators, which are of heads alone, have the ends of two banks.
+        (SEVERAL_ROWS, _all_but((1, 60, 64), (2, 60, 64))),
+        # What is wide, normalized or of words begins where narrow results of bank 3 end.
+        (SEVERAL_TEXTS, _all_but((0, 32, 40), (1, 32, 40))),
+    ],
+)
+def test_rings_fill_their_banks_and_share_no_row(layout, expected):
+    rings = {name: parts for name, parts in layout.rings.items() if name != "weights in two"}
+    assert _rows(part for parts in rings.values() for part in parts) == expected
+
+
+@pytest.mark.parametrize(
+    ("layout", "expected"),
+    [
+        (REGULAR, []),
+        (FEW_ROWS, _all_but((2, 36, 56), banks=(2,))),
+        (CACHED, _all_but((2, 24, 48), banks=(2,))),
+        (SEVERAL_ROWS, _all_but((1, 32, 48), (2, 32, 48), banks=(1, 2))),
+        (SEVERAL_TEXTS, _all_but((3, 0, 40), banks=(2, 3))),
+    ],
+)
+def test_what_heads_use_shares_no_row_and_leaves_what_other_rings_keep(layout, expected):
+    parts = [part for found in layout.read_by_heads.values() for part in found]
+    assert _rows([*parts, *layout.heads.values()]) == expected

@@ -57,6 +57,8 @@ def test_losses_are_those_of_the_samples():
     assert lost == pytest.approx(best - mine, abs=0.11)
     assert text.startswith("per tensor: y is ")
     assert lost > 0
+    wild = {name: 1e3 * array for name, array in samples[0].items()}
+    assert [*losses(graph, [*samples, wild], alone, usual)] == [text]  # Four say enough.
 
 
 @pytest.mark.parametrize("command", ["run", "compile"])

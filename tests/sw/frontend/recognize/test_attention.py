@@ -336,6 +336,16 @@ def test_factors_of_heads_behind_what_is_added_are_not_taken_for_some_before_it(
     assert refused.reason == "its scores are not those of one product"
 
 
+@pytest.mark.parametrize(("steps", "found"), [(11, 1), (12, 0)])
+def test_so_many_operators_behind_the_product_are_followed(steps, found):
+    graph = Graph()
+    scores = graph.scores()
+    for _ in range(steps):
+        scores = graph.times(scores, 0.5)
+    recognized, _ = graph.recognized(graph.attend(scores))
+    assert len([node for node in recognized.nodes if node.op == "attention"]) == found
+
+
 def test_scores_that_are_not_a_product_are_refused_with_the_reason():
     graph = Graph()
     scores = graph.op("sigmoid", graph.scores())

@@ -310,3 +310,22 @@ def test_queries_behind_a_past_see_it():
     every = ours("attention", [QUERY, KEY, VALUE], {**attributes, "causal": False})
     np.testing.assert_allclose(found[:, :, 2], every[:, :, 2], rtol=1e-6)
     assert np.abs(found[:, :, 0] - every[:, :, 0]).max() > 0.01
+
+
+PAIRS = ("add", "and", "div", "max", "min", "mod", "mul", "or", "pow", "sub", "xor")
+SEVERAL = {
+    **dict.fromkeys((*PAIRS, "equal", "less", "less_equal"), (2, 2)),
+    **dict.fromkeys(("cache", "gather", "matmul", "pad", "rmsnorm", "rotate"), (2, 2)),
+    **dict.fromkeys(("where", "scatter"), (3, 3)),
+    **dict.fromkeys(("conv", "layernorm"), (2, 3)),
+    **dict.fromkeys(("rnn", "gru"), (4, 4)),
+    "attention": (3, 4),
+    "lstm": (5, 5),
+    "concat": (1, None),
+}
+"""The fewest and the most operands of operators; all others have one."""
+
+
+def test_operators_have_as_many_operands_as_they_mean():
+    counts = {name: (each.least, each.most) for name, each in OPERATORS.items()}
+    assert {name: found for name, found in counts.items() if found != (1, 1)} == SEVERAL
