@@ -1,5 +1,6 @@
 """Rings of graphs: inside of their memories, in banks that do not wait for each other."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import pytest
@@ -170,6 +171,33 @@ def _all_but(*free, banks=range(4)):
 def test_rings_fill_their_banks_and_share_no_row(layout, expected):
     rings = {name: parts for name, parts in layout.rings.items() if name != "weights in two"}
     assert _rows(part for parts in rings.values() for part in parts) == expected
+
+
+def test_where_blocks_are_an_eighth_of_half_a_bank_other_rings_have_parts_of_it():
+    """A bank of `base` has 4,096 rows; eight blocks of eight tiles of two bytes take half of it."""
+    spans = {
+        blocks: {
+            name: ring.spans
+            for name, ring in MemoryMap(BASE, replace(DEFAULT, block_tiles=blocks)).rings.items()
+            if ring.space == "scratchpad"
+        }
+        for blocks in (8, 9)
+    }
+    usual = {
+        "weights": ((0, 2048), (12288, 2048)),
+        "activations": ((4096, 2048), (8192, 2048)),
+        "wide": ((6144, 2048),),
+        "normalized": ((10240, 2048),),
+        "words": ((14336, 2048),),
+        "bytes": ((2048, 2048),),
+    }
+    assert spans[9] == usual
+    assert spans[8] == usual | {
+        "bytes": ((2048, 1024),),
+        "narrow": ((3072, 1024),),
+        "residuals": ((14336, 1024),),
+        "added": ((15360, 1024),),
+    }
 
 
 @pytest.mark.parametrize(

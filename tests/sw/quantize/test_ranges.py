@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from celosia.sw.quantize.ranges import CLIPS, int8_step, top_of
+from celosia.sw.quantize.ranges import (
+    CLIPS,
+    best_step,
+    column_ranges,
+    int8_step,
+    int16_step,
+    top_of,
+)
 
 NORMAL = np.random.default_rng(0).standard_normal((500, 100)).astype(np.float32)
 OUTLIER = NORMAL.copy()
@@ -44,3 +51,24 @@ def test_what_is_almost_always_0_has_a_range():
     x = np.zeros((1000, 100), np.float32)
     x[0, 0] = 3
     assert top_of(x, "percentile") == 3
+
+
+def test_a_column_reaches_four_deviations_beyond_its_mean_or_its_largest_value():
+    x = np.zeros((100, 2), np.float32)
+    x[:, 0] = [1, 3] * 50  # The mean is 2, the deviation 1.
+    x[7, 1] = -90
+    np.testing.assert_allclose(column_ranges(x), [6, 90])
+    np.testing.assert_array_equal(column_ranges(x[:0]), [0, 0])
+
+
+def test_int16_holds_half_as_much_again_as_was_seen():
+    assert int16_step(np.array([[0.5, -2]], np.float32)) == 3 / 32767
+    assert int16_step(np.zeros((1, 2), np.float32)) == 1 / 32767
+
+
+@pytest.mark.parametrize(("most", "clip"), [(0.2, 0.25), (0.89, 0.25 ** (1 / 12))])
+def test_clipping_is_tried_at_thirteen_places_down_to_a_quarter(most, clip):
+    """Of very many values one is far beyond the others."""
+    x = np.linspace(-most, most, 1_000_000, dtype=np.float32)
+    x[0] = 1
+    assert best_step(x) == pytest.approx(clip / 127)
