@@ -96,6 +96,8 @@ def test_outputs_have_a_caption_where_rows_are_left_out_and_columns_that_somethi
         ("y", "20.0 dB", "inf dB"),
         ("logits", "7.0 dB", "inf dB"),
     ]
+    # 27 / 5 / sqrt(29.25), and 7 / sqrt(5) / sqrt(10).
+    assert [row.cells[3] for row in table.rows] == ["0.99846", "0.98995"]
     assert [row.cells[-1] for row in table.rows] == ["", "100.00%"]
     assert table.caption == (
         "y: 1 of 2 rows counted, those of tokens that somebody sees; all of them give 16.0 dB, "
