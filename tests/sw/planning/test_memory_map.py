@@ -151,7 +151,7 @@ def _rows(parts):
     )
 
 
-def _all_but(*free, banks=range(4)):
+def _all_but(*free: tuple[int, int, int], banks: tuple[int, ...] = (0, 1, 2, 3)):
     gone = {(bank, row) for bank, first, end in free for row in range(first, end)}
     return [(bank, row) for bank in banks for row in range(64) if (bank, row) not in gone]
 
