@@ -200,7 +200,7 @@ class ModelFile(SavedModel):
     precision: str | None = None
     """The file that says which products have which weights, or ``auto``; None: `weights` does."""
     least_sqnr: float | None = None
-    """The least dB on calibration data that ``auto`` has to reach."""
+    """The least dB that ``auto`` has to reach."""
     most_cycles: int | None = None
     """The most predicted cycles that ``auto`` may take."""
 

@@ -54,7 +54,7 @@ class Bounds:
     """What a choice has to reach."""
 
     least_db: float | None = None
-    """The least SQNR on calibration data; None: there is no bound."""
+    """The least SQNR; None: there is no bound."""
     most_cycles: int | None = None
     """The most predicted cycles; None: there is no bound."""
 

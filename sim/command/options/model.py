@@ -83,7 +83,8 @@ LeastOption = Annotated[
     typer.Option(
         "--least-sqnr",
         metavar="DB",
-        help="--precision auto: as few cycles as keep so much on calibration data.",
+        help="--precision auto: as few cycles as keep so much, on samples left out of the "
+        "calibration.",
         rich_help_panel=_PANEL,
     ),
 ]

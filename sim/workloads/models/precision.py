@@ -36,16 +36,20 @@ from celosia.sw.quantize.weight_types import WEIGHT_CHOICES, WeightTypes
 
 __all__ = [
     "ALL_INT4",
+    "Compared",
     "Precision",
     "PrecisionChoice",
     "ProductPrecision",
     "Reached",
     "decide",
     "gain_note",
+    "left_out",
 ]
 
-_SAMPLES: Final = 4
-"""Samples of the calibration that outputs are compared on, at most."""
+_SAMPLES: Final = 8
+"""Samples that outputs are compared on, at most."""
+_SHARE: Final = 4
+"""At most one of so many samples is left out of the calibration."""
 _GAIN: Final = 0.02
 """The share of predicted cycles from which on a gain is worth a note."""
 
@@ -64,6 +68,22 @@ class Precision:
     """A file, or what a choice has to reach; None: all have int8, and what int4 would gain is
     said."""
     hardware: tuple[AcceleratorConfig, MemoryTiming]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What outputs are compared on."""
+
+    samples: Sequence[Mapping[str, Array]]
+    fresh: bool = False
+    """The model is not calibrated on them."""
+
+    @property
+    def name(self) -> str:
+        """What they are called."""
+        count = len(self.samples)
+        left = f"{count} sample{'s' * (count > 1)} that calibration left out"
+        return left if self.fresh else "calibration data"
 
 
 @dataclass(frozen=True)
@@ -86,7 +106,7 @@ class Reached:
     """What a choice reaches."""
 
     sqnr_db: float
-    """On calibration data: that of the output that has least."""
+    """That of the output that has least."""
     cycles: int
     """Predicted cycles of the accelerator."""
 
@@ -103,6 +123,8 @@ class PrecisionChoice:
     """The option that chose."""
     tried: Numbers = Numbers.INT4
     """What was measured in each product alone."""
+    on: str = "calibration data"
+    """What outputs were compared on."""
 
     @property
     def note(self) -> str:
@@ -110,9 +132,9 @@ class PrecisionChoice:
         parts = [part for kind, what in _SAID.items() if (part := self._share(kind, what))]
         return (
             f"{' and '.join(parts) or self._share(Numbers.INT4, 'int4 weights', none=True)}, "
-            f"by {self.how}: {self.chosen.sqnr_db:.1f} dB on "
-            f"calibration data, {self.eight.sqnr_db:.1f} with int8; {self.chosen.cycles:,} "
-            f"predicted cycles, {self.eight.cycles:,} with int8"
+            f"by {self.how}: {self.chosen.sqnr_db:.1f} dB on {self.on}, "
+            f"{self.eight.sqnr_db:.1f} with int8; {self.chosen.cycles:,} predicted cycles, "
+            f"{self.eight.cycles:,} with int8"
         )
 
     def _share(self, kind: Numbers, what: str, *, none: bool = False) -> str:
@@ -125,6 +147,21 @@ class PrecisionChoice:
         ]
         share = f"{sizes[0] / sizes[1]:.0%} of all" + " weights" * kind.wide
         return f"{len(some)} of {len(self.products)} products have {what}, {share}"
+
+
+def left_out(
+    samples: Sequence[Mapping[str, Array]],
+) -> tuple[Sequence[Mapping[str, Array]], Compared]:
+    """The samples to calibrate on, and those that outputs are compared on.
+
+    These are a quarter at most, evenly among the others; of fewer than four, all are both.
+    """
+    count = min(_SAMPLES, len(samples) // _SHARE)
+    if not count:
+        return samples, Compared(samples)
+    places = {(2 * number + 1) * len(samples) // (2 * count) for number in range(count)}
+    kept = [sample for number, sample in enumerate(samples) if number not in places]
+    return kept, Compared([samples[number] for number in sorted(places)], fresh=True)
 
 
 def gain_note(graph: FloatGraph, precision: Precision) -> str | None:
@@ -149,7 +186,7 @@ def gain_note(graph: FloatGraph, precision: Precision) -> str | None:
 def decide(
     graph: FloatGraph,
     formats: tuple[Formats, Formats, Formats],
-    samples: Sequence[Mapping[str, Array]],
+    compared: Compared,
     precision: Precision,
     tell: Progress,
 ) -> tuple[Formats, PrecisionChoice]:
@@ -160,7 +197,7 @@ def decide(
     Raises `InputError` for names of a file, and for bounds that nothing meets.
     """
     eight, four, sixteen = formats
-    models = _Models(graph, formats, samples, Costs(*precision.hardware))
+    models = _Models(graph, formats, compared.samples, Costs(*precision.hardware))
     units = models.units
     names = product_names(units, graph)
     packed = [name for name in names if four.integers[name].kind is WeightType.INT4]
@@ -210,6 +247,7 @@ def decide(
         chosen=models.reached(chosen),
         how=how,
         tried=tried,
+        on=compared.name,
     )
     return models.formats(chosen), choice
 

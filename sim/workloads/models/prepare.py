@@ -16,10 +16,12 @@ from celosia.sim.workloads.models.input_ranges import Ranges, few_rows, input_ra
 from celosia.sim.workloads.models.per_tensor import losses
 from celosia.sim.workloads.models.precision import (
     ALL_INT4,
+    Compared,
     Precision,
     PrecisionChoice,
     decide,
     gain_note,
+    left_out,
 )
 from celosia.sim.workloads.models.rewriting import rewriting, search_progress
 from celosia.sim.workloads.models.samples import read_samples
@@ -32,6 +34,7 @@ from celosia.sw.models.steps import Calibrate, Import, Instantiate, Model, Recog
 from celosia.sw.quantize.graphs.files.model_file import Calibrated
 from celosia.sw.quantize.graphs.formats import Formats
 from celosia.sw.quantize.graphs.quantized import QuantizedGraph, padded_masks
+from celosia.sw.quantize.precision import Bounds
 from celosia.sw.quantize.ranges import Clip
 from celosia.sw.quantize.units.placement import Placement, place
 from celosia.sw.quantize.units.stored import units_of
@@ -151,12 +154,15 @@ def prepare_profiles(
     """
     source, found = _Source(job, profiles, tell), []
     samples = source.samples(seed)
+    compared = Compared(samples)
+    if job.precision is not None and isinstance(job.precision.rule, Bounds):
+        samples, compared = left_out(samples)
     how = Calibrate(
         samples, job.clip, lambda what, done, total: tell(f"{what}: {done} of {total}", None)
     )
     with _naming(job.path):
         mine = replace(how, per_tensor=job.per_tensor, weights=job.weights)
-        formats, choice = source.formats(mine, samples)
+        formats, choice = source.formats(mine, compared)
         for each, model in enumerate(source.models):
             quantized = Instantiate().make(model.with_made(Calibrate, formats))
             if job.per_tensor and each == source.calibrated:
@@ -215,9 +221,7 @@ class _Source:
                 return samples
         raise problems[0]
 
-    def formats(
-        self, how: Calibrate, samples: Sequence[Mapping[str, Array]]
-    ) -> tuple[Formats, PrecisionChoice | None]:
+    def formats(self, how: Calibrate, compared: Compared) -> tuple[Formats, PrecisionChoice | None]:
         """Formats of all sizes, and which products have which weights, if that is chosen."""
         model, precision = self.models[self.calibrated], self.job.precision
         if precision is None or precision.rule is None:
@@ -227,7 +231,7 @@ class _Source:
         both = INT8_WEIGHTS, ALL_INT4
         eight, four, sixteen = replace(how, wide=True).make_each(model, both)
         graph = model.recognized.graph
-        formats, choice = decide(graph, (eight, four, sixteen), samples, precision, self.tell)
+        formats, choice = decide(graph, (eight, four, sixteen), compared, precision, self.tell)
         self.notes += (choice.note, *(each for each in four.notes if each not in eight.notes))
         return formats, choice
 

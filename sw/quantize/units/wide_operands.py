@@ -98,10 +98,15 @@ def values_alone(segments: Segments, unit: Product) -> bool:
 
 
 def weighed(segments: Segments, unit: Product) -> bool:
-    """Whether values have two bytes: only if what attention makes of them is int16, too."""
-    readers = segments.users(Form(unit.value.key, "heads"))
-    fine = all(segments.made[each.value.tensor] == ("wide",) for each in readers)
-    return fine and values_alone(segments, unit)
+    """Whether values have two bytes: only if what attention makes of them is int16, too.
+
+    Attention of a later segment reads them in one.
+    """
+    place = segments.segment_of[unit.value.tensor]
+    readers = {each.value.tensor for each in segments.users(Form(unit.value.key, "heads"))}
+    fine = all(segments.made[each] == ("wide",) for each in readers)
+    here = all(segments.segment_of[each] == place for each in readers)
+    return fine and here and values_alone(segments, unit)
 
 
 def weighed_columns(segments: Segments, unit: Product) -> list[tuple[int, int]]:

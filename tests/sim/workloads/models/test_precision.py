@@ -1,29 +1,34 @@
 """Precisions of products: by a file, by what they cost, saved, and what cannot be."""
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 from onnx import helper
 
+from celosia.sim.workloads.models.precision import left_out
+from celosia.sim.workloads.models.samples import read_samples
 from celosia.sim.workloads.models.saved_model import load_prepared
+from celosia.sw.models.steps import Import, follow
+from celosia.sw.quantize.graphs.quantized import run_model
 from tests.support.command_line import refused, right
 from tests.sw.frontend.importer.models import floats, model
 
 FAST = ("--sim", "functional")
 SLOW = ("--mem-bytes-per-cycle", 1)
 BUILD = ("build", "m.onnx", "-o", "m.plan", "--calibrate", "c.npz", *SLOW)
+SIZES = (32, 64, 32, 20, 16)
 NAMES = ("/layer.0/up", "/layer.0/down", "/layer.1/up", "/layer.1/odd")
 
 
 @pytest.fixture(autouse=True)
 def _elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    sizes = (32, 64, 32, 20, 16)
     nodes, weights, last = [], {}, "x"
     for number, name in enumerate(NAMES):
-        weights[f"w{number}"] = floats(sizes[number], sizes[number + 1], seed=number)
+        weights[f"w{number}"] = floats(SIZES[number], SIZES[number + 1], seed=number)
         nodes.append(helper.make_node("MatMul", [last, f"w{number}"], [f"h{number}"], name=name))
         last = f"y{number}" if number < 3 else "y"
         kind = "Relu" if number < 3 else "Identity"
@@ -50,6 +55,42 @@ def test_a_file_names_products_and_the_saved_model_has_the_choice():
     result = right("run", "m.plan", *FAST, *SLOW, "--input", "x.npz")
     assert "by --precision p.toml" in " ".join(result.stdout.split())
     refused("--precision is no option of m.plan", "run", "m.plan", *FAST, "--precision", "auto")
+
+
+@pytest.mark.parametrize(("samples", "compared"), [(4, 1), (8, 2), (16, 4), (100, 8)])
+def test_a_quarter_of_the_samples_at_most_is_compared_on_and_not_calibrated_on(samples, compared):
+    all_of_them = [{"x": np.full(2, number)} for number in range(samples)]
+    kept, found = left_out(all_of_them)
+    places = [int(each["x"][0]) for each in found.samples]
+    assert found.fresh
+    assert len(places) == compared
+    assert sorted([*places, *(int(each["x"][0]) for each in kept)]) == [*range(samples)]
+    assert max(np.diff([0, *places, samples])) <= -(-samples // compared), "evenly"
+
+
+def test_of_fewer_than_four_samples_none_is_left_out():
+    samples = [{"x": np.zeros(2)}] * 3
+    kept, found = left_out(samples)
+    assert len(kept) == len(found.samples) == 3
+    assert not found.fresh
+
+
+def test_what_auto_measures_is_what_the_saved_model_does_to_samples_that_it_left_out():
+    text = right(*BUILD, "--precision", "auto", "--least-sqnr", 5).stdout
+    assert "dB on 2 samples that calibration left out" in " ".join(text.split())
+    (found,) = load_prepared(Path("m.plan"))
+    samples = read_samples(Path("c.npz"), follow(Import(Path("m.onnx"))).imported.graph)
+    weights = [floats(*size, seed=n) for n, size in enumerate(pairwise(SIZES))]
+    lost, signal = 0.0, 0.0
+    for number in (2, 6):
+        real = samples[number]["x"]
+        for place, each in enumerate(weights):
+            real = real @ each if place == len(weights) - 1 else np.maximum(real @ each, 0)
+        made = run_model(found.model, samples[number]).outputs["y"]
+        lost, signal = lost + np.square(real - made).sum(), signal + np.square(real).sum()
+    said = re.search(r"chosen: ([\d.]+) dB", text)
+    assert said is not None
+    assert float(said[1]) == pytest.approx(10 * np.log10(signal / lost), abs=0.051)
 
 
 def test_auto_takes_what_the_bounds_let_and_says_what_each_product_costs():

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from celosia.isa.presets import resolve_config
+from celosia.lab.exports.imported import imported_export
+from celosia.lab.exports.writing.size import Size
 from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.driver.graph_run import GraphRun
@@ -131,6 +133,23 @@ def test_values_have_one_byte_where_products_read_int8_of_attention():
     graph = model.segments[0].graph
     widths = {op.b.cols for op in graph.ops if isinstance(op, MatMul) and ".context." in op.name}
     assert widths == {16}
+
+
+def test_values_have_one_byte_where_attention_is_of_a_later_segment():
+    """Heads of 24 columns are rotated on the host, between the products and attention."""
+    size = Size(layers=1, width=48, heads=2, key_heads=1, hidden=64, vocabulary=32)
+    known = imported_export("llama", size, tokens=8)
+    graph = known.recognized.graph
+    given = {"input_ids": np.arange(8)[np.newaxis], "attention_mask": np.ones((1, 8), np.int64)}
+    how = Calibrate([given], wide=True)
+    usual, wide = how.make_each(known, (how.weights,))
+    units = units_of(graph)
+    model = instantiate(graph, with_int16(usual, wide, may_be_wide(graph, units), units))
+    assert len(model.segments) > 1
+    (real,), (found,) = (
+        each.values() for each in (interpret(graph, given), run_model(model, given).outputs)
+    )
+    assert np.square(real).sum() > 100 * np.square(real - found).sum(), "20 dB"
 
 
 def test_outputs_are_closer_to_float_with_wider_operands():
