@@ -1,11 +1,13 @@
 """Writes a small model as an ONNX file, with an input and calibration data; it only needs onnx.
 
-    python write.py NAME FOLDER
+    python write.py NAME FOLDER [SIZE=N ...]
 
-NAME is one of `celosia.lab.exports.catalog`; weights and data are seeded.
+NAME is one of `celosia.lab.exports.catalog`, SIZE a field of its `Size`, such as width or layers,
+or tokens, or samples, those of the calibration; weights and data are seeded.
 """
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,17 +26,21 @@ def stacked(samples: list[Inputs]) -> Inputs:
 
 def main(arguments: list[str]) -> int:
     """Write the model that is named; 2 for bad arguments."""
-    if len(arguments) != 3 or arguments[1] not in EXPORTS:
-        print(f"usage: write.py {' | '.join(EXPORTS)} FOLDER", file=sys.stderr)
+    try:
+        name, folder = arguments[1], Path(arguments[2])
+        export = EXPORTS[name]
+        sizes = {key: int(number) for key, number in (each.split("=") for each in arguments[3:])}
+        tokens, samples = sizes.pop("tokens", TOKENS), sizes.pop("samples", SAMPLES)
+        size = replace(STANDARD, **sizes)
+    except (IndexError, KeyError, ValueError, TypeError):
+        print(f"usage: write.py {' | '.join(EXPORTS)} FOLDER [SIZE=N ...]", file=sys.stderr)
         return 2
-    export, folder = EXPORTS[arguments[1]], Path(arguments[2])
     folder.mkdir(parents=True, exist_ok=True)
-    model = export.build(STANDARD)
-    (folder / "model.onnx").write_bytes(model.SerializeToString())
-    drawn = [export.inputs(STANDARD, seed, tokens=TOKENS) for seed in range(1 + SAMPLES)]
+    (folder / "model.onnx").write_bytes(export.build(size).SerializeToString())
+    drawn = [export.inputs(size, seed, tokens=tokens) for seed in range(1 + samples)]
     np.savez(folder / "input.npz", allow_pickle=False, **drawn[0])
     np.savez(folder / "calibration.npz", allow_pickle=False, **stacked(drawn[1:]))
-    print(f"{folder}: model.onnx, input.npz and calibration.npz for {TOKENS} tokens")
+    print(f"{folder}: model.onnx, input.npz and calibration.npz for {tokens} tokens")
     return 0
 
 

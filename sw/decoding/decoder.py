@@ -4,7 +4,7 @@ Formats are those that the one quantizer chooses by whole texts: they know no le
 the integers that a whole text has.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,22 +15,30 @@ from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import Array, TensorType
 from celosia.sw.ir.graph import DeferredSoftmax, Graph, MatMul, View
 from celosia.sw.quantize.caps import uncapped
-from celosia.sw.quantize.graphs.calibrate import calibrate
-from celosia.sw.quantize.graphs.formats import Formats
+from celosia.sw.quantize.graphs.calibrate import calibrate, calibrate_each
+from celosia.sw.quantize.graphs.formats import Formats, mixed
 from celosia.sw.quantize.graphs.quantized import QuantizedGraph, instantiate
+from celosia.sw.quantize.precision import Numbers
 from celosia.sw.quantize.ranges import Clip
+from celosia.sw.quantize.units.names import product_names
 from celosia.sw.quantize.units.segments import Segment
-from celosia.sw.quantize.weight_types import INT8_WEIGHTS, WeightTypes
+from celosia.sw.quantize.units.stored import units_of
+from celosia.sw.quantize.weight_types import INT8_WEIGHTS, WEIGHT_CHOICES, WeightTypes
 from celosia.sw.reference.encoder import Floats
 
 __all__ = [
     "Decoder",
     "DecoderStep",
+    "Kinds",
     "check_shorter",
     "check_tokens",
     "quantize_decoder",
     "vocabulary_of",
 ]
+
+
+Kinds = Callable[[Collection[str], Collection[str]], Mapping[str, Numbers]]
+"""What each of these products multiplies, by its name, where the latter ones can read int16."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,10 +165,11 @@ def quantize_decoder(
     *,
     clip: Clip = "error",
     weights: WeightTypes = INT8_WEIGHTS,
+    kinds: Kinds | None = None,
 ) -> Decoder:
     """A decoder whose formats are chosen by texts; `graph` is that of the longest text.
 
-    Its products have `weights`.
+    Its products have `weights`, or multiply what `kinds` says.
 
     Raises `DecoderProblem` for a graph that is none of a causal decoder, and `GraphError` as
     `calibrate` does.
@@ -176,7 +185,12 @@ def quantize_decoder(
         return whole(types[TOKENS].shape[1]).graph
 
     samples = [whole(len(each)).inputs(each, [Text(0, len(each))]) for each in calibration]
-    formats = calibrate(graph_of, samples, progress, clip=clip, weights=weights)
+    if kinds is None:
+        formats = calibrate(graph_of, samples, progress, clip=clip, weights=weights)
+    else:
+        both = INT8_WEIGHTS, WEIGHT_CHOICES["int4-vocabulary"]
+        each = calibrate_each(graph_of, samples, progress, clip=clip, weights=both, wide=True)
+        formats = _chosen(whole(len(calibration[0])).graph, each, kinds)
     plain = uncapped(graph, formats.caps)
     for node in plain.nodes:
         if "cap" in node.attributes:
@@ -186,3 +200,16 @@ def quantize_decoder(
                 "which computes no attention in a step"
             )
     return Decoder(plain, formats)
+
+
+def _chosen(graph: FloatGraph, each: Sequence[Formats], kinds: Kinds) -> Formats:
+    """Of formats with int8, int4 weights and int16 operands those that `kinds` says."""
+    usual, four, sixteen = each
+    units = units_of(graph, usual.apart, usual.caps)
+    names = product_names(units, graph)
+    wide = {names[name] for name in names if name in sixteen.int16_operands}
+    found = kinds([*names.values()], wide)
+    packed = [name for name in names if found[names[name]] is Numbers.INT4]
+    return mixed(
+        (usual, four, sixteen), packed, [name for name in names if found[names[name]].wide], units
+    )

@@ -31,9 +31,11 @@ from celosia.sim.run.options.options import Target
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.output import check_destination
 from celosia.sim.support.problems import InputError
-from celosia.sw.decoding.decoder import quantize_decoder
+from celosia.sim.workloads.models.weights import parse_rule
+from celosia.sw.decoding.decoder import Kinds, quantize_decoder
 from celosia.sw.decoding.steps import session_bytes, step_rows
 from celosia.sw.decoding.texts import Place
+from celosia.sw.quantize.precision import Bounds
 from celosia.sw.reference.language.sampling import Sampler
 from celosia.sw.reference.language.tokenizer import OwnTokenizer
 
@@ -120,6 +122,14 @@ def generate_text(
     draft_text: DraftTextOption = None,
     draft_model: DraftModelOption = None,
     weights: WeightsOption = WeightsChoice.INT8,
+    precision: Annotated[
+        str | None,
+        typer.Option(
+            "--precision",
+            metavar="FILE.toml",
+            help="Which products have int4 weights or int16 operands: the file names them.",
+        ),
+    ] = None,
     json: JsonOption = None,
 ) -> None:
     """Go on with a text by the small language model or your own, and print it as it comes.
@@ -129,6 +139,7 @@ def generate_text(
     """
     check_destination(json)
     with language_errors():
+        kinds = _kinds(precision, weights, simulator)
         sampler = Sampler(temperature=temperature, top_p=top_p, seed=seed)
         given = given_prompts(prompt, prompts)
         if prompts is not None and speculate is not None:
@@ -155,8 +166,6 @@ def generate_text(
         if simulator is Arithmetic.FLOAT:
             if preset:
                 raise InputError("--sim float: computes on no accelerator: no --preset")
-            if weights is not WeightsChoice.INT8:
-                raise InputError(f"--weights {weights}: --sim float computes with none of these")
             written.go_on(None, TextSetting(simulator))
             return
         config = resolve_config(preset or "base", ())
@@ -170,6 +179,7 @@ def generate_text(
                 found.windows,
                 lambda what, done, total: tell(f"{what}: {done} of {total}", None),
                 weights=weight_types(weights),
+                kinds=kinds,
             )
             size = session_bytes(quantized, found.context, slots)
             # A step reads nearly all that is in memory once: weights are most of it.
@@ -184,6 +194,21 @@ def generate_text(
     for note in (found.note, *quantized.formats.notes, drafts.note):
         if note:
             table_console(json).print(f"note: {note}", markup=False)
+
+
+def _kinds(precision: str | None, weights: WeightsChoice, simulator: Arithmetic) -> Kinds | None:
+    """What the products multiply that a file names; None: there is none.
+
+    Raises `InputError` for what has no meaning beside other options.
+    """
+    others = weights is not WeightsChoice.INT8
+    rule = parse_rule(precision, None, None, weights.value if others else None)
+    if isinstance(rule, Bounds):
+        raise InputError("--precision auto: is of run and build; here a file names products")
+    if simulator is Arithmetic.FLOAT and (rule or others):
+        option = f"--precision {precision}" if rule else f"--weights {weights}"
+        raise InputError(f"{option}: --sim float computes with none of these")
+    return None if rule is None else rule.kinds
 
 
 def _refuse_own(**given: object) -> None:

@@ -1,7 +1,7 @@
 """Which products of a model in a file have int4 weights, or int16 operands: measured and chosen."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
@@ -17,7 +17,7 @@ from celosia.sw.compiler.costs import Costs
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import Array
 from celosia.sw.frontend.visible_rows import interpret_visibly
-from celosia.sw.quantize.graphs.formats import Formats, with_int16
+from celosia.sw.quantize.graphs.formats import Formats, mixed
 from celosia.sw.quantize.graphs.quantized import QuantizedGraph, instantiate, run_model
 from celosia.sw.quantize.graphs.sketch import sketch
 from celosia.sw.quantize.precision import (
@@ -287,8 +287,7 @@ class _Models:
         costs: Costs,
     ):
         self.graph, self.costs = graph, costs
-        self.eight, self.four, self.sixteen = formats
-        usual = self.eight
+        self.each, usual = formats, formats[0]
         self.units = units_of(graph, usual.apart, usual.caps, per_tensor=usual.per_tensor)
         self.samples = samples[:_SAMPLES]
         self.real = [interpret_visibly(graph, each) for each in self.samples]
@@ -319,12 +318,7 @@ class _Models:
 
     def formats(self, chosen: Chosen) -> Formats:
         """Formats with what is chosen."""
-        integers = {
-            name: self.four.integers[name] if name in chosen.packed else each
-            for name, each in self.eight.integers.items()
-        }
-        usual = replace(self.eight, integers=integers)
-        return with_int16(usual, self.sixteen, chosen.wide, self.units)
+        return mixed(self.each, chosen.packed, chosen.wide, self.units)
 
     def reached(self, chosen: Chosen) -> Reached:
         """What a choice reaches."""

@@ -45,6 +45,8 @@ WIDE_LARGEST: Final = 127 * RADIX + 127
 """The largest int16 whose halves are int8."""
 _LOW_DEVIATION: Final = RADIX / 12**0.5
 """The standard deviation of low halves: they are any number."""
+_ROWS: Final = 16
+"""Rows of a constant at least: steps of a decoder, whatever their rows, have the same constants."""
 _DEVIATIONS: Final = 6
 """So many deviations of the sums of low halves are below the end of int16."""
 
@@ -331,8 +333,9 @@ def subtract(
 
 def _narrow(at: Places, name: str, out: View, source: View, scale: float) -> None:
     """Add a scaling of int16."""
-    ones = np.ones(source.shape, np.int16)
-    b = at.builder.constant(f"ones.{source.rows}.{source.cols}", ones)
+    rows = max(source.rows, _ROWS)
+    ones = np.ones((rows, source.cols), np.int16)
+    b = at.builder.constant(f"ones.{rows}.{source.cols}", ones).part(rows=source.rows)
     at.builder.combine(Combine(name=name, function="multiply", out=out, a=source, b=b, scale=scale))
 
 

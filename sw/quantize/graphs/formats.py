@@ -26,7 +26,7 @@ from celosia.sw.quantize.units.values import Form
 from celosia.sw.quantize.units.wide_operands import wide_forms
 from celosia.sw.reference.encoder import Floats
 
-__all__ = ["Format", "Formats", "with_int16"]
+__all__ = ["Format", "Formats", "mixed", "with_int16"]
 
 _LARGEST: Final = {"int8": (-INT8_LARGEST, INT8_LARGEST), "int32": (-(1 << 30), 1 << 30)}
 """The ends of types of which not all numbers are used: sums on top of int32 must not wrap."""
@@ -150,6 +150,24 @@ def with_int16(usual: Formats, wide: Formats, names: Collection[str], units: Uni
         integers={**usual.integers, **{name: wide.integers[name] for name in names}},
         int16_operands=frozenset(names),
     )
+
+
+def mixed(
+    each: tuple[Formats, Formats, Formats],
+    packed: Collection[str],
+    wide: Collection[str],
+    units: Units,
+) -> Formats:
+    """The first of `each`, with `packed` products as the second has them, `wide` ones as the third.
+
+    Products are named by the tensors that they compute.
+    """
+    usual, four, sixteen = each
+    integers = {
+        name: four.integers[name] if name in packed else found
+        for name, found in usual.integers.items()
+    }
+    return with_int16(replace(usual, integers=integers), sixteen, wide, units)
 
 
 def _held(unit: Append, forms: Mapping[Form, Format]) -> Format:

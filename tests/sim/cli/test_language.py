@@ -148,6 +148,16 @@ def test_texts_that_cannot_go_on_are_refused():
     refused("no --preset", *GENERATE, "a", "--preset", "tiny")
 
 
+def test_files_of_precisions_that_say_nothing_sensible_are_refused():
+    Path("p.toml").write_text('int16 = ["/no"]\n')
+    words = (*GENERATE, "a", "--precision")
+    refused("--precision auto: is of run and build", *words, "auto")
+    refused("--precision no.toml: No such file", *words, "no.toml")
+    refused("--weights int4: --precision p.toml chooses", *words, "p.toml", "--weights", "int4")
+    refused("--precision p.toml: --sim float computes with none", *words, "p.toml")
+    refused("p.toml: int16: /no names no product", *FUNCTIONAL, "a", "--precision", "p.toml")
+
+
 def test_an_accelerator_goes_on_with_a_text_and_says_what_it_compared():
     result = right(*FUNCTIONAL, "Return", "--temperature", "0")
     assert result.stdout.startswith("Return")

@@ -1,5 +1,6 @@
 """Decoders of ONNX files: their weights, their integers, and what is no decoder."""
 
+from collections.abc import Collection
 from dataclasses import replace
 from functools import cache
 
@@ -22,6 +23,7 @@ from celosia.sw.decoding.read import read_decoder
 from celosia.sw.decoding.session import DecoderSession
 from celosia.sw.decoding.steps import session_bytes
 from celosia.sw.decoding.texts import CacheLayout, Text
+from celosia.sw.quantize.precision import Numbers
 from tests.support.decoder_exports import EXPORTED, WIDTH, exported, save
 from tests.support.decoder_sessions import shared_session
 from tests.support.onnx_runtime import run_session, runtime_session
@@ -152,6 +154,27 @@ def test_steps_of_one_layer_are_prefill_of_all_bit_for_bit(name):
     quantized = quantize_decoder(graph, texts(4))
     found, text = in_pieces(quantized, (16, 1, 3))
     np.testing.assert_array_equal(found, integer_scorer(quantized)(text))
+
+
+def test_products_read_int16_in_steps_and_in_prefill_and_are_nearer_to_float():
+    graph = read_decoder(save(EXPORTED["llama"](ONE_LAYER, 0)), LENGTH)
+
+    def kinds(names: Collection[str], wide: Collection[str]) -> dict[str, Numbers]:
+        # Gates cannot.
+        assert len(names) == len(wide) + 1
+        assert "/model/layers.0/self_attn/q_proj/MatMul" in wide
+        # Values of two bytes are those of whole texts: a cache has one.
+        chosen = {name for name in wide if "v_proj" not in name}
+        return {name: Numbers.INT16 if name in chosen else Numbers.INT8 for name in names}
+
+    noises = []
+    for chosen in (None, kinds):
+        quantized = quantize_decoder(graph, texts(8), kinds=chosen)
+        found, text = in_pieces(quantized, (3, 1, 1))
+        np.testing.assert_array_equal(found, integer_scorer(quantized)(text))
+        scorer, more = integer_scorer(quantized), texts(4, seed=1)
+        noises.append(sum(np.square(scorer(x) - in_float(graph, x)).sum() for x in more))
+    assert noises[0] > 1.5 * noises[1]
 
 
 def test_rtl_normalizes_heads_as_the_functional_model_does():
