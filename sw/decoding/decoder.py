@@ -203,7 +203,7 @@ def quantize_decoder(
 
 
 def _chosen(graph: FloatGraph, each: Sequence[Formats], kinds: Kinds) -> Formats:
-    """Of formats with int8, int4 weights and int16 operands those that `kinds` says."""
+    """The formats that `kinds` says, of those with int8, int4 weights and int16 operands."""
     usual, four, sixteen = each
     units = units_of(graph, usual.apart, usual.caps)
     names = product_names(units, graph)

@@ -106,7 +106,7 @@ class Reached:
     """What a choice reaches."""
 
     sqnr_db: float
-    """That of the output that has least."""
+    """The SQNR of the output that has least."""
     cycles: int
     """Predicted cycles of the accelerator."""
 
