@@ -167,13 +167,13 @@ def test_products_read_int16_in_steps_and_in_prefill_and_are_nearer_to_float():
         chosen = {name for name in wide if "v_proj" not in name}
         return {name: Numbers.INT16 if name in chosen else Numbers.INT8 for name in names}
 
-    noises = []
-    for chosen in (None, kinds):
-        quantized = quantize_decoder(graph, texts(8), kinds=chosen)
-        found, text = in_pieces(quantized, (3, 1, 1))
-        np.testing.assert_array_equal(found, integer_scorer(quantized)(text))
-        scorer, more = integer_scorer(quantized), texts(4, seed=1)
-        noises.append(sum(np.square(scorer(x) - in_float(graph, x)).sum() for x in more))
+    plain, fine = (quantize_decoder(graph, texts(4), kinds=each) for each in (None, kinds))
+    found, text = in_pieces(fine, (3, 1))
+    np.testing.assert_array_equal(found, integer_scorer(fine)(text))
+    noises = [
+        sum(np.square(integer_scorer(each)(x) - in_float(graph, x)).sum() for x in texts(2, seed=1))
+        for each in (plain, fine)
+    ]
     assert noises[0] > 1.5 * noises[1]
 
 
