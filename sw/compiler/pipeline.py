@@ -8,6 +8,7 @@ from typing import Final
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 from celosia.sw.compiler.choose import choose
+from celosia.sw.compiler.collection import uncollected
 from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.compiler.passes import (
     Check,
@@ -83,7 +84,8 @@ def passes(
     compiled = CompiledGraph(graph=graph, config=config, timing=timing, plan=nothing)
     for default in PASSES:
         each = given.get(default.name, default)
-        compiled = each.apply(compiled)
+        with uncollected():
+            compiled = each.apply(compiled)
         yield each, compiled
 
 

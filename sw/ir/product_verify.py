@@ -24,6 +24,10 @@ class _Corner(NamedTuple):
     depth: int
     across: int
 
+    def moved(self, depth: int, across: int) -> "_Corner":
+        """The one of a tile so much further on."""
+        return _Corner(self.tensor, self.depth + depth, self.across + across)
+
 
 class _Reach(NamedTuple):
     """What products take of A or W along K: from one tile on, to the one behind the last.
@@ -46,7 +50,7 @@ class _Reach(NamedTuple):
 
     def moved(self, across: int) -> "_Reach":
         """The same of what is so much further across."""
-        return _Reach(*(each and each._replace(across=each.across + across) for each in self))
+        return _Reach(*(each and each.moved(0, across) for each in self)) if across else self
 
 
 _MADE: Final = _Reach(None, None)
@@ -218,4 +222,4 @@ class ProductChecker:
 
 def _reach(corner: _Corner | None, depth: int) -> _Reach:
     """What is so long along K from a tile on; None: a transform has made it."""
-    return _Reach(corner, corner and corner._replace(depth=corner.depth + depth))
+    return _Reach(corner, corner and corner.moved(depth, 0))

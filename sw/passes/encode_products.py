@@ -1,5 +1,6 @@
 """Products on local rows as commands: one by one, or as a nest of them."""
 
+from functools import lru_cache
 from typing import Final
 
 from celosia.isa.address import GARBAGE, LocalAddress
@@ -12,6 +13,8 @@ __all__ = ["encode_nest", "encode_product", "knows_nests"]
 
 _ROW: Final = (1 << LANE_BITS) - 1
 """The last row that PRODUCTS can name."""
+_KNOWN: Final = 1 << 14
+"""Nests whose commands are kept."""
 
 
 def knows_nests(config: AcceleratorConfig) -> bool:
@@ -20,8 +23,9 @@ def knows_nests(config: AcceleratorConfig) -> bool:
     return config.loop_entries > 0 and rows <= _ROW + 1
 
 
+@lru_cache(_KNOWN)
 def encode_nest(op: Products) -> tuple[Command, Command]:
-    """The configuration of `op`, and its command."""
+    """The configuration of `op`, and its command; many of a program's nests are equal."""
     names = ("a_k", "a_piece", "w_k", "w_piece", "w_column", "c_column")
     return (
         CONFIG_PRODUCTS.encode(**{name: getattr(op, name) & _ROW for name in names}),

@@ -3,6 +3,7 @@
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from typing import Final
 
@@ -24,6 +25,8 @@ __all__ = ["Accesses", "accesses", "dependences"]
 _STATISTICS: Final = "statistics"
 _BUCKET: Final = 64
 """Rows whose readers are looked for together."""
+_KNOWN: Final = 1 << 14
+"""Nests of products whose accesses are kept."""
 
 Reading = tuple[int, int, int]
 """First row, row behind the last, and the operation that reads them."""
@@ -172,8 +175,12 @@ def _blocks(rows: LocalRows) -> Iterator[Range]:
         yield rows.space, first, first + rows.rows
 
 
+@lru_cache(_KNOWN)
 def _nest(op: Products, dim: int) -> Accesses:
-    """The accesses of all products of a nest: neighbors as one range, each range once."""
+    """The accesses of all products of a nest: neighbors as one range, each range once.
+
+    Pieces stand in the same rows again and again: ten of a program's nests are often equal.
+    """
     reads: set[tuple[int, int]] = set()
     for piece, k in product(range(op.pieces), range(op.k)):
         deepest = piece == op.pieces - 1 and k == op.k - 1

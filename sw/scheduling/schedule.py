@@ -112,23 +112,24 @@ class _Loads:
         """Take up to `most` loads out of the first ones that may come before a step."""
         early: list[int] = []
         kept: list[int] = []
+        last = self._last_early(number)
         while waiting and len(early) < most and len(early) + len(kept) < self.config.load_queue:
-            load = waiting.popleft()
-            if self._is_ready(load, number):
+            load = waiting[0]
+            if self._times[self._need[load]] > last:
+                break  # Those behind it are needed no sooner.
+            waiting.popleft()
+            if all(self._is_over(load, each, number) for each in self.needs[load]):
                 early.append(self._issue(load))
             else:
                 kept.append(load)
         waiting.extendleft(reversed(kept))
         return early
 
-    def _is_ready(self, load: int, number: int) -> bool:
-        """Whether a load that is not needed yet may come before a step, but not far ahead."""
+    def _last_early(self, number: int) -> int:
+        """When loads are needed at the latest that come before a step: not far ahead."""
         times, now = self._times, self._times[number]
         nest = times[min(bisect_right(times, now), len(times) - 1)] - now
-        lead = min(MAX_LEAD, _LEAD_NESTS * nest) if nest >= _LONG_NEST else MAX_LEAD
-        if times[self._need[load]] > now + lead:
-            return False
-        return all(self._is_over(load, each, number) for each in self.needs[load])
+        return now + (min(MAX_LEAD, _LEAD_NESTS * nest) if nest >= _LONG_NEST else MAX_LEAD)
 
     def _is_over(self, load: int, each: int, number: int) -> bool:
         """Whether what a load must follow comes before a step, if it is a store long before."""

@@ -40,6 +40,8 @@ class Stored:
 
     def latest(self, view: View) -> int:
         """The last store that shares an element with `view`; 0 if there is none."""
+        if view.tensor not in self.tensors:
+            return 0
         return max(next(self._meeting(view, band), 0) for band in self._bands_of(view))
 
     def _meeting(self, view: View, band: _Band) -> Iterator[int]:

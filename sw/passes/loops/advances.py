@@ -72,19 +72,17 @@ def still(shape: tuple[int, ...]) -> Advances:
     return advances(words, words)
 
 
-def join(one: Advances, other: Advances) -> Advances:
-    """The advances that explain both."""
-    result = np.empty_like(one)
-    result[..., _PLAIN] = (
-        one[..., _PLAIN] & other[..., _PLAIN] & (one[..., _DELTA] == other[..., _DELTA])
-    )
-    result[..., _DELTA] = one[..., _DELTA]
-    result[..., _HIGH] = one[..., _HIGH] & other[..., _HIGH]
-    apart = one[..., _BY] - other[..., _BY]
-    result[..., _BY] = one[..., _BY]
-    result[..., _CHANGED] = np.maximum(one[..., _CHANGED], other[..., _CHANGED])
+def join(first: Advances, others: Advances) -> Advances:
+    """The advances that explain `first` and all `others`, which have an axis in front."""
+    result = first.copy()
+    same = (others[..., _PLAIN] > 0) & (others[..., _DELTA] == first[..., _DELTA])
+    result[..., _PLAIN] &= same.all(0)
+    result[..., _HIGH] &= others[..., _HIGH].min(0)
+    apart = others[..., _BY] - first[..., _BY]
+    result[..., _CHANGED] = np.maximum(first[..., _CHANGED], others[..., _CHANGED].max(0))
     alike = np.where(apart == 0, LANE_BITS, _ZEROS[apart & _LANE])
-    result[..., _ALIKE] = np.minimum(alike, np.minimum(one[..., _ALIKE], other[..., _ALIKE]))
+    alike = np.minimum(alike, others[..., _ALIKE]).min(0)
+    result[..., _ALIKE] = np.minimum(alike, first[..., _ALIKE])
     return result
 
 

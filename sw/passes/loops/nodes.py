@@ -94,16 +94,20 @@ def repeated(iterations: Sequence[Sequence[Node]], shapes: Shapes, most: int) ->
     levels = np.concatenate([node.levels for node in head])
     within, last = _advances(head), _words(head, "last")
     known = still(last.shape)
-    stepped = 0
-    for iteration in iterations[1:]:
-        size = sum(len(node.levels) for node in iteration)
-        within[:, :size] = join(within[:, :size], _advances(iteration))
-        step = advances(last[:size], _words(iteration, "first"))
-        both = min(size, stepped)
-        step[:both] = join(known[:both], step[:both])
-        known[:size] = step
-        stepped = max(stepped, size)
-        last[:size] = _words(iteration, "last")
+    whole = iterations[: len(iterations) - (len(tail) < len(head))]
+    if len(whole) > 1:
+        within = join(within, np.stack([_advances(each) for each in whole[1:]]))
+        firsts, lasts = (
+            np.stack([_words(each, name) for each in whole]) for name in ("first", "last")
+        )
+        steps, last = advances(lasts[:-1], firsts[1:]), lasts[-1]
+        known = join(steps[0], steps)
+    if len(whole) < len(iterations):
+        size = sum(len(node.levels) for node in tail)
+        within[:, :size] = join(within[:, :size], _advances(tail)[None])
+        step = advances(last[:size], _words(tail, "first"))
+        known[:size] = join(known[:size], step[None]) if len(whole) > 1 else step
+        last[:size] = _words(tail, "last")
     within[levels, np.arange(len(levels))] = known
     if not possible(within).all():
         return None

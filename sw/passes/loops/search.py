@@ -184,8 +184,8 @@ class _Stretch:
         # Commands in no loop stay within it as they are.
         deep = np.flatnonzero(good & (self.levels[one] > 0))
         if len(deep):
-            both = (self.advances[: self.depth, each[deep]] for each in (one, other))
-            good[deep] = possible(join(*both)).all((0, 2))
+            here, there = (self.advances[: self.depth, each[deep]] for each in (one, other))
+            good[deep] = possible(join(here, there[None])).all((0, 2))
         new = np.where(moves(steps).any(-1), self.levels[one] + 1 - self.strides[one], 0)
         joins, extra = np.zeros(alike.shape, np.bool_), np.zeros(alike.shape, np.int64)
         joins[row, place] = np.logical_and.reduceat(good, starts)
@@ -213,7 +213,7 @@ class _Stretch:
         if len(row):
             sizes = self.sizes[place]
             here, there = (_places(where[row, each], sizes) for each in (place, behind))
-            good = possible(join(steps[here], steps[there])).all(-1)
+            good = possible(join(steps[here], steps[there][None])).all(-1)
             more[row, place] = np.logical_and.reduceat(good, np.cumsum(sizes) - sizes)
         return more
 

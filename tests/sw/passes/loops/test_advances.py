@@ -38,10 +38,7 @@ def explained(operands):
     """What explains all of them: an advance of rs1; rs2 stays the same."""
     words = np.array([[each, 0] for each in operands], np.uint64)
     found = [advances(old, new) for old, new in pairwise(words)]
-    both = found[0]
-    for other in found[1:]:
-        both = join(both, other)
-    return both
+    return join(found[0], np.stack(found))
 
 
 def advanced(operand, found):
