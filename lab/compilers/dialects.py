@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 from celosia.isa.presets import resolve_config
-from celosia.lab.compilers.row import Row, System
+from celosia.lab.compilers.row import Row, System, gained
 from celosia.lab.compilers.workload import Workload, run_ways
 from celosia.sim.support.extras import import_extra
 from celosia.sim.support.progress import Progress
@@ -39,10 +39,5 @@ def mlir(tell: Progress, workload: Workload | None = None) -> Row:
         "from its text": replace(workload, cases=tuple(texts)).compiled(config),
     }
     cycles, right = run_ways(workload, programs, config, tell)
-    return Row(
-        about=MLIR,
-        work=f"{workload.name}, through the text of dialect cel",
-        gain=cycles["as it is"] / cycles["from its text"] if all(cycles.values()) else None,
-        cycles=cycles,
-        right=right,
-    )
+    work = f"{workload.name}, through the text of dialect cel"
+    return gained(MLIR, work, ("as it is", "from its text"), cycles, right)

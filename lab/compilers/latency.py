@@ -6,7 +6,7 @@ from typing import Final
 
 from celosia.isa.presets import resolve_config
 from celosia.lab.compilers.nonlinear import MODES, Nonlinear, by_turns, run_nonlinear
-from celosia.lab.compilers.row import Row, System
+from celosia.lab.compilers.row import Row, System, gained
 from celosia.lab.compilers.workload import Workload, run_ways
 from celosia.sim.support.progress import Progress
 from celosia.sw.compiler.choose import choose
@@ -23,26 +23,22 @@ TVM: Final = System(
     source="Chen et al., OSDI 2018, section 6.4",
 )
 SEQ: Final = 128
+_WAYS: Final = ("serial", "as compiled")
 
 
 def _run(tell: Progress) -> Nonlinear:
-    modes = [mode for mode in MODES if mode.name in {"serial", "as compiled"}]
+    modes = [mode for mode in MODES if mode.name in _WAYS]
     return run_nonlinear(tell, SEQ, modes=modes)
 
 
 def tvm(tell: Progress, run: Callable[[Progress], Nonlinear] = _run) -> Row:
     """Units by turns, and as compiled: the same layer, with what of the peak each reaches."""
     found = run(tell)
-    lines = {name: found.line(name) for name in ("serial", "as compiled")}
+    lines = {name: found.line(name) for name in _WAYS}
     cycles = {name: line.measured.cycles or 0 for name, line in lines.items()}
     peaks = " and ".join(f"{found.utilization(line) or 0:.1%}" for line in lines.values())
-    return Row(
-        about=TVM,
-        work=f"a layer of {found.shape}, l = {found.seq}: {peaks} of the peak",
-        gain=cycles["serial"] / cycles["as compiled"] if all(cycles.values()) else None,
-        cycles=cycles,
-        right=found.right,
-    )
+    work = f"a layer of {found.shape}, l = {found.seq}: {peaks} of the peak"
+    return gained(TVM, work, _WAYS, cycles, found.right)
 
 
 def tvm_of(tell: Progress, workload: Workload, preset: str = "base") -> Row:
@@ -59,10 +55,5 @@ def tvm_of(tell: Progress, workload: Workload, preset: str = "base") -> Row:
     cycles, right = run_ways(workload, programs, config, tell)
     macs = sum(case.graph.macs for case in workload.cases)
     peaks = (f"{macs / (config.macs_per_cycle * each or 1):.1%}" for each in cycles.values())
-    return Row(
-        about=TVM,
-        work=f"{workload.name}: {' and '.join(peaks)} of the peak",
-        gain=cycles["serial"] / cycles["as compiled"] if all(cycles.values()) else None,
-        cycles=cycles,
-        right=right,
-    )
+    work = f"{workload.name}: {' and '.join(peaks)} of the peak"
+    return gained(TVM, work, _WAYS, cycles, right)

@@ -3,7 +3,7 @@
 from typing import Final
 
 from celosia.isa.presets import resolve_config
-from celosia.lab.compilers.row import Row, System
+from celosia.lab.compilers.row import Row, System, gained
 from celosia.lab.compilers.workload import Workload, run_ways
 from celosia.lab.graphs.branches import branches_case
 from celosia.sim.support.progress import Progress
@@ -32,11 +32,5 @@ def glow(tell: Progress, workload: Workload | None = None, preset: str = "base")
     cycles, right = run_ways(workload, programs, config, tell)
     plans = [program.memory for program in reused if program.memory]
     plan = max(plans, key=lambda plan: plan.dense)
-    return Row(
-        about=GLOW,
-        work=f"{workload.name}: {plan.dense:,} bytes of tensors in {plan.peak:,}, "
-        f"{plan.live_sum:,} live",
-        gain=cycles["apart"] / cycles["reused"] if cycles["reused"] else None,
-        cycles=cycles,
-        right=right,
-    )
+    sizes = f"{plan.dense:,} bytes of tensors in {plan.peak:,}, {plan.live_sum:,} live"
+    return gained(GLOW, f"{workload.name}: {sizes}", ("apart", "reused"), cycles, right)

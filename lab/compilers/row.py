@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from celosia.isa.documents.record import Added, Inline, Record
 
-__all__ = ["Row", "System"]
+__all__ = ["Row", "System", "gained"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,3 +34,12 @@ class Row(Record):
     """The cycles that it is made of, by what they are of."""
     right: Added[bool] = True
     """Whether every result was right."""
+
+
+def gained(
+    about: System, work: str, ways: tuple[str, str], cycles: dict[str, int], right: bool
+) -> Row:
+    """A row of `cycles` by ways to compute: the gain is that of the second of `ways`."""
+    without, by = (cycles[way] for way in ways)
+    gain = without / by if without and by else None
+    return Row(about=about, work=work, gain=gain, cycles=cycles, right=right)

@@ -5,7 +5,7 @@ from typing import Final
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
-from celosia.lab.compilers.row import Row, System
+from celosia.lab.compilers.row import Row, System, gained
 from celosia.lab.compilers.workload import Workload, run_ways
 from celosia.sim.devices.devices import open_device
 from celosia.sim.run.checks import checked_product
@@ -45,15 +45,10 @@ def halide(tell: Progress, problem: MatMul = PRODUCT, preset: str = "base") -> R
             measured, _ = checked_product(device, operator, timing, plan=plan)
             cycles[name] = measured.cycles or 0
             right = right and measured.right
-    extents = (problem.m, problem.n, problem.k)
-    return Row(
-        about=HALIDE,
-        work=f"a product of {'x'.join(map(str, extents))}, from nothing decided to pieces that "
-        "arrive while others are read",
-        gain=cycles["plain"] / cycles["hidden"] if cycles["hidden"] else None,
-        cycles=cycles,
-        right=right,
-    )
+    extents = "x".join(map(str, (problem.m, problem.n, problem.k)))
+    steps = "from nothing decided to pieces that arrive while others are read"
+    work = f"a product of {extents}, {steps}"
+    return gained(HALIDE, work, ("plain", "hidden"), cycles, right)
 
 
 def halide_of(tell: Progress, workload: Workload, preset: str = "base") -> Row:
@@ -64,13 +59,8 @@ def halide_of(tell: Progress, workload: Workload, preset: str = "base") -> Row:
         "the compiler's": workload.compiled(config),
     }
     cycles, right = run_ways(workload, programs, config, tell)
-    return Row(
-        about=HALIDE,
-        work=f"{workload.name}, from nothing decided to the compiler's own plan",
-        gain=cycles["plain"] / cycles["the compiler's"] if all(cycles.values()) else None,
-        cycles=cycles,
-        right=right,
-    )
+    work = f"{workload.name}, from nothing decided to the compiler's own plan"
+    return gained(HALIDE, work, ("plain", "the compiler's"), cycles, right)
 
 
 def _steps(plain: Schedule) -> dict[str, Plan]:

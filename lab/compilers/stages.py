@@ -4,7 +4,7 @@ from typing import Final
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
-from celosia.lab.compilers.row import Row, System
+from celosia.lab.compilers.row import Row, System, gained
 from celosia.lab.compilers.workload import Workload, run_ways
 from celosia.lab.graphs.branches import branches_case
 from celosia.lab.tune.branches.plans import staged_plans
@@ -38,10 +38,5 @@ def ios(tell: Progress, workload: Workload | None = None, preset: str = "base") 
             staged: list[CompiledGraph] = programs.setdefault(strategy, [])
             staged.append(compile_graph(case.graph, config, Decide(plan), timing=workload.timing))
     cycles, right = run_ways(workload, programs, config, tell)
-    return Row(
-        about=IOS,
-        work=f"{workload.name}, {workload.timing.bytes_per_cycle} bytes per cycle",
-        gain=cycles["sequential"] / cycles["dp"] if cycles["dp"] else None,
-        cycles=cycles,
-        right=right,
-    )
+    work = f"{workload.name}, {workload.timing.bytes_per_cycle} bytes per cycle"
+    return gained(IOS, work, ("sequential", "dp"), cycles, right)

@@ -5,7 +5,7 @@ from typing import Final
 
 from celosia.isa.presets import resolve_config
 from celosia.lab.accuracy.models import model_accuracy
-from celosia.lab.compilers.row import Row, System
+from celosia.lab.compilers.row import Row, System, gained
 from celosia.lab.compilers.workload import Workload, run_ways
 from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.quantized import random_model
@@ -72,10 +72,4 @@ def tensorrt(
     if calibrate:
         ratios = ", ".join(f"{clip} {ratio:.1f}" for clip, ratio in calibrate(tell))
         work += f"; {MODEL} calibrated by {ratios} dB"
-    return Row(
-        about=TENSORRT,
-        work=work,
-        gain=cycles[_DEFAULT] / cycles[_CHOSEN] if cycles[_CHOSEN] else None,
-        cycles=cycles,
-        right=right,
-    )
+    return gained(TENSORRT, work, (_DEFAULT, _CHOSEN), cycles, right)

@@ -18,12 +18,14 @@ from celosia.lab.tune.spaces.choice_space import Choice, ChoiceSpace
 from celosia.lab.tune.trial import Found
 from celosia.sw.planning.rules.verify import PlanError
 
-__all__ = ["LearnedSampler", "Promise", "group_of"]
+__all__ = ["FIRST", "LOOKS", "LearnedSampler", "Promise", "group_of"]
 
 Chosen = Mapping[str, Choice]
 
 LOOKS: Final = 24
-"""Plans that are looked at before each proposal; four times as many before the first one."""
+"""Plans that are looked at before each proposal."""
+FIRST: Final = 4
+"""So many times as many are before the first one."""
 _HOT: Final = 0.05
 _COLD: Final = 0.003
 """Temperatures at both ends, as logarithms of cycles: 5 % more is accepted at first."""
@@ -73,7 +75,8 @@ class LearnedSampler:
     """Proposes plans that a model of cycles expects to be best, and learns from what they take.
 
     `look` is what a plan looks like, or raises `PlanError` for one that is not to be proposed;
-    `known` are runs of other workloads, or of earlier searches.
+    `known` are runs of other workloads, or of earlier searches; before each proposal, up to `looks`
+    plans are looked at.
     """
 
     def __init__(
@@ -85,9 +88,11 @@ class LearnedSampler:
         *,
         start: Chosen | None = None,
         seed: int = 0,
+        looks: int = LOOKS,
     ):
         self._choices, self._look, self._model = space.choices, look, model
         self._samples, self._start, self._random = [*known], start, Random(seed)
+        self._looks = looks
         self._promise = Promise(list(self._choices))
         self._points: dict[tuple[Choice, ...], _Point | None] = {}
         self._told: set[tuple[Choice, ...]] = set()
@@ -97,7 +102,7 @@ class LearnedSampler:
     def ask(self, number: int) -> Chosen:
         """What to try: of plans that were looked at and did not run, the best by the model."""
         self._model.fit(self._samples)
-        self._anneal(LOOKS if self._ran else 4 * LOOKS)
+        self._anneal(self._looks if self._ran else FIRST * self._looks)
         new = [
             point
             for key, point in self._points.items()
@@ -144,7 +149,7 @@ class LearnedSampler:
                 return point
         if self._start is not None and (point := self._at(self._start)) is not None:
             return point
-        drawn = [self._at(self._anything()) for _ in range(LOOKS)]
+        drawn = [self._at(self._anything()) for _ in range(self._looks)]
         legal = [point for point in drawn if point is not None]
         if not legal:
             return None

@@ -15,7 +15,7 @@ from typing import Final, Protocol
 from celosia.isa.documents.record import Record
 from celosia.lab.tune.cost_model import Linear, Sample, TimelineAlone
 from celosia.lab.tune.features import Seen, seen_of
-from celosia.lab.tune.learned import LearnedSampler
+from celosia.lab.tune.learned import LOOKS, LearnedSampler
 from celosia.lab.tune.race.workloads import WORKLOADS, Racetrack
 from celosia.lab.tune.search import NEAR
 from celosia.lab.tune.spaces.choice_space import Choice
@@ -181,10 +181,13 @@ def run_race(
     )
 
 
-def tuned_cycles(track: Racetrack, most: int = TUNED) -> int:
-    """The cycles that so many runs of a learned search reach from the compiler's plan."""
+def tuned_cycles(track: Racetrack, most: int = TUNED, looks: int = LOOKS) -> int:
+    """The cycles that so many runs of a learned search reach from the compiler's plan.
+
+    Before each, so many plans are looked at.
+    """
     runs = Runs(track, withhold=False)
-    sampler = LearnedSampler(track.space, runs.look, Linear(), start=runs.near_own)
+    sampler = LearnedSampler(track.space, runs.look, Linear(), start=runs.near_own, looks=looks)
     cycles = [sample.cycles for sample in race(runs, sampler, most, goal=0)]
     return min([runs.own_cycles, *cycles])
 

@@ -11,11 +11,11 @@ from celosia.lab.bench.suite import Bench
 from celosia.lab.compilers import table
 from celosia.lab.compilers.expressions import expressions
 from celosia.lab.compilers.latency import tvm
-from celosia.lab.compilers.row import Row, System
+from celosia.lab.compilers.row import Row, System, gained
 from celosia.lab.compilers.substitutions import GRAPHS, GraphLine, metaflow
 from celosia.lab.compilers.table import ROWS, run_compilers
-from celosia.lab.compilers.tuning import autotvm
-from celosia.lab.compilers.workload import ModelFiles
+from celosia.lab.compilers.tuning import autotvm, autotvm_of
+from celosia.lab.compilers.workload import ModelFiles, Workload
 from celosia.lab.exports.catalog import EXPORTS
 from celosia.lab.exports.writing.size import SMALL
 from celosia.lab.graphs.expressions import gram
@@ -23,6 +23,7 @@ from celosia.lab.graphs.rewritable import REWRITABLE
 from celosia.sim.support.display import table_console
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import silent
+from celosia.sw.models.cases import attention_case
 
 ABOUT = System(system="A", mechanism="an idea", claim="2 x", source="a paper")
 
@@ -32,6 +33,31 @@ def test_a_row_has_what_readers_of_the_table_look_for():
     wanted = {"system", "mechanism", "work", "gain", "claim", "source"}
     assert wanted < row.document().keys()
     assert row.document()["cycles"] == {"before": 3, "after": 2}
+
+
+def test_a_way_that_took_no_cycles_gains_nothing():
+    rows = [gained(ABOUT, "w", ("a", "b"), {"a": 6, "b": b}, True) for b in (4, 0)]
+    assert [row.gain for row in rows] == [1.5, None]
+
+
+def test_the_larger_a_models_graph_is_the_fewer_programs_are_predicted(monkeypatch):
+    found = []
+
+    def tuned(track, trials, looks):
+        found.append((track.work.graph.macs, trials, looks))
+        return 5
+
+    where = "celosia.lab.compilers.tuning"
+    monkeypatch.setattr(f"{where}.Runs", lambda track: SimpleNamespace(own_cycles=10))
+    monkeypatch.setattr(f"{where}.tuned_cycles", tuned)
+    small, large = (attention_case(1, rows, 64, 0) for rows in (16, 600))
+    rows = [autotvm_of(silent, Workload("m", cases)) for cases in ((small,), (small, large))]
+    (least, trials, many), (most, _, few) = found
+    assert (least, most) == (small.graph.macs, large.graph.macs)
+    assert many > few > 0
+    assert [row.gain for row in rows] == [2.0, 2.0]
+    turns = 4 + trials - 1
+    assert f"up to {turns * few} predictions, {trials} runs" in rows[1].work
 
 
 def test_substitutions_gain_the_geometric_mean_over_graphs_as_imported():
@@ -69,7 +95,7 @@ def test_tuning_gains_the_geometric_mean_over_workloads(monkeypatch):
     monkeypatch.setattr(
         f"{where}.Runs", lambda track: SimpleNamespace(own_cycles=cycles[track.name][0])
     )
-    monkeypatch.setattr(f"{where}.tuned_cycles", lambda track, _: cycles[track.name][1])
+    monkeypatch.setattr(f"{where}.tuned_cycles", lambda track, *_: cycles[track.name][1])
     tracks: Any = [SimpleNamespace(name=name) for name in cycles]
     row = autotvm(silent, tracks)
     assert row.gain == pytest.approx(2)

@@ -49,6 +49,22 @@ def test_a_search_begins_where_it_is_told_to():
     assert look(asked(1, start=start)[0]) == look(start)
 
 
+def test_few_looks_are_as_few_programs():
+    looked: set[tuple] = set()
+
+    def counted(chosen):
+        looked.add(tuple(chosen.values()))
+        return look(chosen)
+
+    start = {name: values[0] for name, values in SPACE.choices.items()}
+    sampler = LearnedSampler(SPACE, counted, Linear(), start=start, looks=2)
+    for number, most in enumerate((1 + 4 * 2, 1 + 5 * 2, 1 + 6 * 2)):
+        chosen = sampler.ask(number)
+        assert len(looked) <= most
+        sampler.tell(chosen, Found(look(chosen).predicted, seen=look(chosen)))
+    assert len(looked) > 8
+
+
 def test_runs_that_the_timeline_tells_wrong_teach_the_linear_model():
     def real(seen):
         return round(seen.predicted * (1.5 - 0.1 * seen.features["loads"]))
