@@ -13,8 +13,8 @@ from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
-from celosia.sw.compiler.descent import descended
-from celosia.sw.compiler.passes import predict
+from celosia.sw.compiler.descent import PlanCosts, descended
+from celosia.sw.compiler.passes import planned, predict
 from celosia.sw.compiler.probe import is_much_of, probe_graph, product_tiles
 from celosia.sw.compiler.scores import choose_scores
 from celosia.sw.ir.graph import Graph, MatMul
@@ -29,7 +29,7 @@ SEARCHED_TILES: Final = 8_192
 GAIN: Final = 0.01
 """An alternative must be better by this share: predictions have errors, too."""
 _SPARE: Final = "spare_tiles"
-_SEARCHED: Final = ("piece_tiles", "block_tiles", "overlap", _SPARE)
+_SEARCHED: Final = ("piece_tiles", "block_tiles", "fused_norms", "overlap", _SPARE)
 """Choices that depend on sizes; two pieces of weights are 32 tiles of spare."""
 
 
@@ -48,9 +48,12 @@ def choose(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None 
     if probe is not graph and _spills(graph, config, chosen):
         return chosen
 
+    cost = PlanCosts(probe, config, timing)
+
     def cycles(choices: Choices) -> int | None:
-        found = cycles_or_reason(probe, config, timing, choices)
-        return found if isinstance(found, int) else None
+        with suppress(ValueError):
+            return cost(planned(probe, config, choices))
+        return None
 
     return descended(chosen, [partial(_others, name) for name in _SEARCHED], cycles, gain=GAIN)
 

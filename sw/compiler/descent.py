@@ -3,6 +3,7 @@
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import cycle
+from math import inf
 from typing import TypeVar
 
 from celosia.isa.config import AcceleratorConfig
@@ -50,14 +51,15 @@ class PlanCosts:
     graph: Graph
     config: AcceleratorConfig
     timing: MemoryTiming | None
-    most: int
+    most: float = inf
     """So many plans are followed; all others count as if they were not legal."""
     known: dict[Hashable, int | None] = field(default_factory=dict)
     """What was compared; None: it is not legal."""
 
     def __call__(self, plan: Plan) -> int | None:
         """The cycles that `plan` is expected to take; None: it is not legal, or too late."""
-        key = plan.stages, *(ring.spans for ring in plan.rings.values())
+        how = plan.scheduler, plan.defer, plan.spare_tiles
+        key = plan.stages, how, *(ring.spans for ring in plan.rings.values())
         if key not in self.known:
             if len(self.known) == self.most:
                 return None

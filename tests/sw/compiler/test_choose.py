@@ -9,12 +9,15 @@ from celosia.isa.presets import PRESETS
 from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sim.run.checks import checked_graph
 from celosia.sw.compiler import choose as choose_module
+from celosia.sw.compiler import descent as descent_module
 from celosia.sw.compiler.choose import choices_by_rows, choose, choose_spare
+from celosia.sw.compiler.passes import planned
 from celosia.sw.compiler.pipeline import Decide, compile_graph
 from celosia.sw.ir.graph_verify import verify
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.models import cases
 from celosia.sw.planning.choices import DEFAULT, Choices
+from celosia.sw.planning.forms.stages import LinearStage
 from celosia.sw.planning.forms.text import parse_plan, print_plan
 from celosia.sw.planning.problems import graph_of
 from celosia.sw.reference.encoder import EncoderShape
@@ -51,6 +54,34 @@ def test_loads_are_scheduled_by_need_up_to_twice_the_rows_of_the_array(rows, by_
     graph = graph_of("product", MatMul(m=rows, n=4, k=4, scale=0.01))
     assert choices_by_rows(graph, TINY) == Choices(schedule_loads=by_need)
     assert choices_by_rows(replace(graph, ops=()), TINY) == DEFAULT
+
+
+@pytest.mark.parametrize(("cycles", "fused"), [(99, True), (98, False)])
+def test_a_norm_is_apart_if_that_gains_one_percent(monkeypatch, cycles, fused):
+    def cost(*_):
+        def of(plan):
+            linear = (stage for stage in plan.stages if isinstance(stage, LinearStage))
+            return 100 if any(stage.norm for stage in linear) else cycles
+
+        return of
+
+    monkeypatch.setattr(choose_module, "PlanCosts", cost)
+    assert choose(case(9, 6).graph, TINY) == Choices(fused_norms=fused)
+
+
+def test_choices_that_come_to_the_same_plan_are_followed_once(monkeypatch):
+    followed = []
+
+    def predict(graph, config, plan, timing):
+        followed.append(plan)
+        return SimpleNamespace(cycles=100)
+
+    monkeypatch.setattr(descent_module, "predict", predict)
+    layer = case(3, 1).graph
+    assert choose(layer, TINY) == Choices(schedule_loads=True)
+    assert all(plan != other for n, plan in enumerate(followed) for other in followed[:n])
+    lower = planned(layer, TINY, Choices(schedule_loads=True, block_tiles=1))
+    assert lower == followed[0]
 
 
 NEED = Choices(schedule_loads=True)

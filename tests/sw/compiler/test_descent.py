@@ -51,8 +51,10 @@ def test_no_more_plans_are_followed_than_there_is_time_for(monkeypatch):
             raise PlanError("rule", "stage", "is not legal")
         return SimpleNamespace(cycles=len(plan.stages))
 
-    def plan(name) -> Any:
-        return SimpleNamespace(stages=name, rings={})
+    def plan(name, spare=0) -> Any:
+        return SimpleNamespace(
+            stages=name, rings={}, scheduler="need", defer=True, spare_tiles=spare
+        )
 
     monkeypatch.setattr("celosia.sw.compiler.descent.predict", predicted)
     none: Any = None
@@ -60,3 +62,4 @@ def test_no_more_plans_are_followed_than_there_is_time_for(monkeypatch):
     names = ("a", "illegal", "a", "abc", "abcd", "abc", "a")
     assert [cost(plan(name)) for name in names] == [1, None, 1, 3, None, 3, 1]
     assert followed == ["a", "illegal", "abc"]
+    assert cost(plan("a", spare=16)) is None  # Not the plan that is known.
