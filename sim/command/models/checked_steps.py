@@ -11,7 +11,7 @@ from celosia.sim.support.guard import WRONG
 from celosia.sim.support.problems import InputError
 from celosia.sw.decoding.comparison import Comparison, DifferenceError
 from celosia.sw.decoding.decoder import Decoder
-from celosia.sw.decoding.steps import Steps
+from celosia.sw.decoding.steps import SegmentRun, Steps
 from celosia.sw.decoding.texts import Place
 from celosia.sw.driver.device import Device, DeviceError
 
@@ -25,8 +25,15 @@ class CheckedSteps:
         self, device: Device, model: Decoder, context: int, check: CheckChoice, slots: int = 1
     ):
         self._comparison = Comparison(outputs=check is CheckChoice.OUTPUTS)
-        behind = [] if check is CheckChoice.NONE else [self._comparison]
-        self.steps = Steps(device, model, context, slots, *behind)
+        self._check = check
+        self.steps = Steps(device, model, context, slots, self._behind)
+        self.last: SegmentRun | None = None
+        """The program that ran last."""
+
+    def _behind(self, ran: SegmentRun) -> None:
+        self.last = ran
+        if self._check is not CheckChoice.NONE:
+            self._comparison(ran)
 
     @property
     def elements(self) -> int:

@@ -9,6 +9,7 @@ import typer
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
+from celosia.sim.command.models.again import write_again
 from celosia.sim.command.models.checked_steps import CheckedSteps
 from celosia.sim.command.models.drafts import choose_drafts
 from celosia.sim.command.models.prompts import given_prompts
@@ -26,13 +27,13 @@ from celosia.sim.command.options.language import ModelOption, language_errors
 from celosia.sim.command.options.report import CheckChoice, CheckOption
 from celosia.sim.command.options.weights import WeightsChoice, WeightsOption, weight_types
 from celosia.sim.devices.devices import open_device
-from celosia.sim.run.opening import prepare_run
-from celosia.sim.run.options.options import Target
+from celosia.sim.run.opening import open_for, prepare_run, watching_opener
+from celosia.sim.run.options.options import RunOptions, Target, Told, Watching
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.output import check_destination
 from celosia.sim.support.problems import InputError
-from celosia.sim.workloads.models.weights import parse_rule
-from celosia.sw.decoding.decoder import Kinds, quantize_decoder
+from celosia.sim.support.words import command_line
+from celosia.sw.decoding.decoder import quantize_decoder
 from celosia.sw.decoding.steps import session_bytes, step_rows
 from celosia.sw.decoding.texts import Place
 from celosia.sw.quantize.precision import Bounds
@@ -122,12 +123,13 @@ def generate_text(
     draft_text: DraftTextOption = None,
     draft_model: DraftModelOption = None,
     weights: WeightsOption = WeightsChoice.INT8,
-    precision: Annotated[
+    profile: Annotated[
         str | None,
         typer.Option(
-            "--precision",
-            metavar="FILE.toml",
-            help="Which products have int4 weights or int16 operands: the file names them.",
+            "--profile",
+            metavar="RUN.json",
+            help="Run the last step's program again, follow each instruction, and write the run "
+            "there: for celosia explain.",
         ),
     ] = None,
     json: JsonOption = None,
@@ -138,6 +140,7 @@ def generate_text(
     difference ends the text.
     """
     check_destination(json)
+    check_destination(profile)
     with language_errors():
         kinds = _kinds(precision, weights, simulator)
         sampler = Sampler(temperature=temperature, top_p=top_p, seed=seed)
@@ -164,8 +167,7 @@ def generate_text(
             else WrittenTexts(prompts=given, **kept)
         )
         if simulator is Arithmetic.FLOAT:
-            if preset:
-                raise InputError("--sim float: computes on no accelerator: no --preset")
+            _refuse_accelerator(preset=preset, weights=weights, profile=profile)
             written.go_on(None, TextSetting(simulator))
             return
         config = resolve_config(preset or "base", ())
@@ -184,13 +186,20 @@ def generate_text(
             size = session_bytes(quantized, found.context, slots)
             # A step reads nearly all that is in memory once: weights are most of it.
             cycles = tokens * size // rate
-            target = Target(simulator=simulator, preset=preset, timing=timing)
-            prepare_run(target, open_device, cycles, tell)
-            device = open_device(simulator, config, timing, size, tell)
+            options = RunOptions(
+                workload="generate",
+                target=Target(simulator=simulator, preset=preset, timing=timing),
+                watching=Watching(check=check.value, log=profile is not None),
+                told=Told(command_line=command_line()),
+            )
+            opener = watching_opener(options.target, options.watching, open_device)
+            prepare_run(options.target, opener, cycles, tell)
+            device = open_for(opener, options.target, config, size, tell)
         with closing(device):
             checked = CheckedSteps(device, quantized, found.context, check, slots)
             checked.prepare([Place(0, 0)], len(found.begins[0]))
             written.go_on(checked, setting)
+            write_again(profile, checked.last, options)
     for note in (found.note, *quantized.formats.notes, drafts.note):
         if note:
             table_console(json).print(f"note: {note}", markup=False)
@@ -216,3 +225,12 @@ def _refuse_own(**given: object) -> None:
     for name, value in given.items():
         if value is not None:
             raise InputError(f"--{name}: is for a MODEL.onnx, and there is none")
+
+
+def _refuse_accelerator(*, preset: str | None, weights: WeightsChoice, profile: str | None) -> None:
+    """Raise `InputError` for an option that computes on an accelerator, which float does not."""
+    for name, value in {"preset": preset, "profile": profile}.items():
+        if value:
+            raise InputError(f"--sim float: computes on no accelerator: no --{name}")
+    if weights is not WeightsChoice.INT8:
+        raise InputError(f"--weights {weights}: --sim float computes with none of these")

@@ -146,6 +146,7 @@ def test_texts_that_cannot_go_on_are_refused():
     refused("top_p: 2.0 is not", *GENERATE, "a", "--top-p", "2")
     refused("'chipyard' is not", *ANY, "--prompt", "a", "--sim", "chipyard")
     refused("no --preset", *GENERATE, "a", "--preset", "tiny")
+    refused("no --profile", *GENERATE, "a", "--profile", "run.json")
 
 
 def test_files_of_precisions_that_say_nothing_sensible_are_refused():
