@@ -1,10 +1,13 @@
 """What may be decided one way or another when a graph is planned, as a value."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Final
 
 __all__ = ["ALTERNATIVES", "DEFAULT", "Choices"]
+
+_WITH: Final = "with"
+"""What a choice calls the other one without which it says nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +33,7 @@ class Choices:
     schedule_loads: bool = False
     """Loads, drains and stores come when their units are expected to be free, those first that are
     needed soonest; else between nests of products, one like the other, which is more regular."""
-    spare_tiles: int = 0
+    spare_tiles: int = field(default=0, metadata={_WITH: "schedule_loads"})
     """With `schedule_loads`, what a short transform leaves is to be there so many tiles of weights
     before products need it."""
 
@@ -39,18 +42,19 @@ class Choices:
 
     def items(self) -> Iterator[tuple[str, int | bool]]:
         """Each choice and what was chosen."""
-        for field in fields(self):
-            yield field.name, getattr(self, field.name)
+        for each in fields(self):
+            yield each.name, getattr(self, each.name)
 
     def others(self) -> Iterator[tuple[str, int | bool, "Choices"]]:
         """Each alternative to one of them: its name, its value, and all choices with it.
 
-        A spare says nothing where loads do not come by need.
+        A choice that says nothing with these has none.
         """
-        for name, values in ALTERNATIVES.items():
-            if name == "spare_tiles" and not self.schedule_loads:
+        for each in fields(self):
+            name, needed = each.name, each.metadata.get(_WITH)
+            if needed and not getattr(self, needed):
                 continue
-            for value in values:
+            for value in ALTERNATIVES[name]:
                 if value != getattr(self, name):
                     yield name, value, replace(self, **{name: value})
 

@@ -38,9 +38,11 @@ __all__ = ["DECIDED", "GraphSpace", "plan_space"]
 
 DECIDED: Final = "as decided"
 """What a stage has by the choices that are made for all stages."""
-_NOT_COMMON: Final = frozenset({"block_tiles", "spare_tiles"})
-"""The choice that each kind of stage has its own of instead, and the one that says nothing in most
-plans."""
+_COMMON: Final = tuple(
+    dict.fromkeys(name for name, *_ in DEFAULT.others() if name != "block_tiles")
+)
+"""Choices of all stages, of those that say something with the defaults: each kind of stage has its
+own height of blocks instead."""
 _PIECES: Final = (1, 2, 4, 8)
 """Tiles of a piece of weights, along K and along the columns, and tiles that leave together."""
 _LEAST: Final = DEFAULT.block_tiles
@@ -80,9 +82,8 @@ class GraphSpace(ChoiceSpace):
     @cached_property
     def _choices(self) -> Mapping[str, tuple[Choice, ...]]:
         found: dict[str, tuple[Choice, ...]] = {
-            name: tuple(dict.fromkeys((getattr(DEFAULT, name), *values)))
-            for name, values in ALTERNATIVES.items()
-            if name not in _NOT_COMMON
+            name: tuple(dict.fromkeys((getattr(DEFAULT, name), *ALTERNATIVES[name])))
+            for name in _COMMON
         }
         for first, ops in self._kinds.items():
             for name, values in self._of_kind(ops[0]).items():
@@ -107,7 +108,7 @@ class GraphSpace(ChoiceSpace):
 
     def plan(self, chosen: Mapping[str, Choice]) -> Plan:
         """The plan of one combination.  Raises `PlanError` that names the rule that it breaks."""
-        choices = {name: chosen[name] for name in ALTERNATIVES if name not in _NOT_COMMON}
+        choices = {name: chosen[name] for name in _COMMON}
         try:
             plan = decide_graph(self.graph, self.config, Choices(**choices))  # pyright: ignore[reportArgumentType]
         except PlanError:

@@ -47,9 +47,8 @@ def test_whatever_plan_is_legal_computes_the_same(seed):
 
 @pytest.mark.parametrize("choices", CHOICES, ids=str)
 def test_whatever_is_chosen_computes_the_same(choices):
-    # The spare is an alternative where loads come by need, which is not the default.
-    values = (each for name, each in ALTERNATIVES.items() if name != "spare_tiles")
-    assert len(CHOICES) == sum(len(each) - 1 for each in values)
+    # A spare says nothing where loads do not come by need, and that is the default.
+    assert {name for name, *_ in DEFAULT.others()} == {*ALTERNATIVES} - {"spare_tiles"}
     case = encoder_layer_case(random_quantized_encoder(SHAPE, 0), [9, 5, 5], 0)
     config = CONFIGS["tiny"]
     expanded(case, config, decide_graph(case.graph, config, choices))
