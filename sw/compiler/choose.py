@@ -5,7 +5,7 @@ unlike those of a product (`celosia.sw.planning.decisions.decide`), of which a r
 all combinations.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -22,15 +22,16 @@ from celosia.sw.planning.choices import DEFAULT, Choices
 from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.plan import head_groups
 
-__all__ = ["choices_by_rows", "choose", "choose_spare", "cycles_or_reason"]
+__all__ = ["choices_by_rows", "choose", "choose_step", "cycles_or_reason"]
 
 SEARCHED_TILES: Final = 8_192
 """Graphs whose probe has more products of tiles take the default choices: they are long ones."""
 GAIN: Final = 0.01
 """An alternative must be better by this share: predictions have errors, too."""
-_SPARE: Final = "spare_tiles"
-_SEARCHED: Final = ("piece_tiles", "block_tiles", "fused_norms", "overlap", _SPARE)
+_SEARCHED: Final = ("piece_tiles", "block_tiles", "overlap", "spare_tiles")
 """Choices that depend on sizes; two pieces of weights are 32 tiles of spare."""
+_OF_STEPS: Final = ("piece_tiles", "spare_tiles")
+"""Choices of a step among them, whose rows are one block."""
 
 
 def choose(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None = None) -> Choices:
@@ -48,31 +49,37 @@ def choose(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None 
     if probe is not graph and _spills(graph, config, chosen):
         return chosen
 
-    cost = PlanCosts(probe, config, timing)
-
-    def cycles(choices: Choices) -> int | None:
-        with suppress(ValueError):
-            return cost(planned(probe, config, choices))
-        return None
-
-    return descended(chosen, [partial(_others, name) for name in _SEARCHED], cycles, gain=GAIN)
+    return _descended(probe, config, timing, chosen, _SEARCHED, GAIN)
 
 
-def choose_spare(
+def choose_step(
     graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None, choices: Choices
 ) -> Choices:
-    """`choices` with the spare of short transforms that is expected to be best for a small `graph`.
+    """`choices` with those sizes that are expected to be best for a small decoder's step, `graph`.
 
-    It is what queues of loads and stores need, which differs from graph to graph.  Raises
-    `ValueError` for what the accelerator cannot do.
+    A load that is needed at once waits for the piece before it, and what is spared for short
+    transforms is what queues of loads and stores need: that differs from graph to graph.
     """
     if product_tiles(graph, config) > SEARCHED_TILES:
         return choices
-    return descended(
-        choices,
-        [partial(_others, _SPARE)],
-        lambda each: predict(graph, config, each, timing).cycles,
-    )
+    return _descended(graph, config, timing, choices, _OF_STEPS)
+
+
+def _descended(
+    graph: Graph,
+    config: AcceleratorConfig,
+    timing: MemoryTiming | None,
+    start: Choices,
+    names: Sequence[str],
+    gain: float = 0.0,
+) -> Choices:
+    """The best by predicted cycles of what choices of these `names` lead to from `start`."""
+
+    def cycles(choices: Choices) -> int | None:
+        found = cycles_or_reason(graph, config, timing, choices)
+        return found if isinstance(found, int) else None
+
+    return descended(start, [partial(_others, name) for name in names], cycles, gain=gain)
 
 
 def _others(name: str, choices: Choices) -> Iterator[Choices]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command
 from celosia.isa.memory import MEMORY_BASE
-from celosia.sw.compiler.choose import choose_spare
+from celosia.sw.compiler.choose import choose_step
 from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.compiler.passes import Compress, Encode
 from celosia.sw.compiler.pipeline import Decide, compile_graph
@@ -39,6 +39,8 @@ class Bucket:
     """The lengths that the program can be patched for."""
     patches: tuple[Patch, ...]
     """What has to be patched."""
+    choices: Choices
+    """How all its programs are planned: chosen at its longest."""
 
     def graph(self, places: Sequence[Place]) -> Graph:
         """The graph for texts in these places.  Raises `ValueError` as `program` does."""
@@ -102,7 +104,7 @@ def compile_bucket(
     # Texts of one length would share what sets their masks.
     places = tuple(Place(number, contexts[-1] - number) for number in range(texts))
     graph = moved(graph, layout, longest, places)
-    choices = choose_spare(graph, config, None, choices)
+    choices = choose_step(graph, config, None, choices)
     # A loop over texts would be right for places at equal distances alone.
     how = Decide(choices), Encode(base=base), Compress(loops=texts == 1)
     compiled = compile_graph(graph, config, *how)
@@ -114,7 +116,12 @@ def compile_bucket(
         lambda elsewhere: compile_graph(moved(graph, layout, places, elsewhere), config, *how),
     )
     bucket = Bucket(
-        compiled=compiled, layout=layout, places=places, contexts=contexts, patches=patches
+        compiled=compiled,
+        layout=layout,
+        places=places,
+        contexts=contexts,
+        patches=patches,
+        choices=choices,
     )
     # Every address is linear in the place, and so is what may be written: both ends say it all.
     for context in dict.fromkeys((contexts[0], contexts[-1])):

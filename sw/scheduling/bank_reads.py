@@ -1,17 +1,20 @@
-"""When products read rows of A from a bank of the scratchpad in every cycle, by the array's clock.
+"""When products read from a bank of the scratchpad in every cycle, by the array's clock.
 
-No results of transforms get to the bank then, for products come first there: a transform that
-writes to it, and all stores and transforms behind it in their queues, wait until they are over.
+Nothing gets to the bank then, for products come first there.  A transform that writes where rows of
+A are read, and all stores and transforms behind it in their queues, wait until they are over; so do
+a load that writes where weights are read, and all loads behind it.
 """
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
+from celosia.isa.latencies import tile_cycles
 from celosia.sw.ir.program import Products, Space, Transform
 
-__all__ = ["BankReads"]
+__all__ = ["BankReads", "WeightReads"]
 
 _CLEAR: Final = 768
 """Cycles before the reads by which a transform is to be over, for it begins later than expected:
@@ -63,3 +66,33 @@ class BankReads:
             if bank in banks:
                 return self._begins[run]
         return None
+
+
+class WeightReads:
+    """The banks that products read weights from, of those with no more rows than a tile."""
+
+    def __init__(self, products: Iterable[tuple[Products, int, int]], config: AcceleratorConfig):
+        """`products` are in order, each with the clock when it begins and when it is over."""
+        self._bank_rows = config.scratchpad_bank_rows
+        self._runs: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+        """From when and until when products read from each bank, one behind the other."""
+        for op, begin, over in products:
+            if op.rows > tile_cycles(config, op.w_type, transposed=op.w_transposed):
+                continue
+            runs = self._runs[op.w // self._bank_rows]
+            first = runs.pop()[0] if runs and runs[-1][1] == begin else begin
+            runs.append((first, over))
+
+    def over(self, row: int, now: int, cycles: int, reader: int) -> int:
+        """When `cycles` of data that come from `now` on are in the bank of `row`.
+
+        Products from `reader` on wait for these data, and do not hold them up.
+        """
+        runs = self._runs[row // self._bank_rows]
+        for begin, over in runs[max(0, bisect_right(runs, (now, now)) - 1) :]:
+            if begin >= min(reader, now + cycles):
+                break
+            if over > now:
+                cycles -= max(0, begin - now)
+                now = min(over, reader)
+        return now + cycles

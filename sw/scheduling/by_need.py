@@ -15,9 +15,9 @@ from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.functions.table import FUNCTIONS, Function
-from celosia.sw.ir.program import Op, Products, Transform, Unit, Written
+from celosia.sw.ir.program import Load, Op, Products, Space, Transform, Unit, Written
 from celosia.sw.planning.queues import loads_ahead
-from celosia.sw.scheduling.bank_reads import BankReads
+from celosia.sw.scheduling.bank_reads import BankReads, WeightReads
 from celosia.sw.scheduling.dependences import dependences
 from celosia.sw.scheduling.expected import Expected
 from celosia.sw.scheduling.waits import with_waits
@@ -35,6 +35,8 @@ _SPARE: Final = 2
 """Times that a transform of rows could be done before products need its results, or its place:
 its bias comes behind weights, and it waits for banks that these and rows of A are read from.
 Measured: with 3, stores of norms of 30 rows fill their queue before products."""
+_SPARE_BESIDE_WEIGHTS: Final = 3
+"""The same where weights are read in every cycle, for products have no more rows than a tile."""
 _SHORT: Final = 32
 """Cycles of a transform that products may wait for.  Measured: of the small language model, without
 such waits a step of 1 row takes 1.5 % longer, and with longer ones a step of 4 rows 0.3 %."""
@@ -88,8 +90,12 @@ class _Scheduler:
             for each in needs:
                 self._readers[each].append(index)
         self._clock = self._clocks()
-        self._least_spare = spare * config.dim
-        self._latest = self._latest_begins(config)
+        self._dim, self._least_spare = config.dim, spare * config.dim
+        over = [clock + cycles for clock, cycles in zip(self._clock, self._cycles, strict=True)]
+        timed = zip(ops, self._clock, over, strict=True)
+        products = [(op, begin, end) for op, begin, end in timed if isinstance(op, Products)]
+        self._weights = WeightReads(products, config)
+        self._latest = self._latest_begins(products, BankReads(products, config))
         self._bank_rows = config.accumulator_bank_rows
         self._leaves = self._bank_leaves(config.dim)
         self._missing = [len(needs) for needs in self.needs]
@@ -118,13 +124,12 @@ class _Scheduler:
                 clocks[index] = clocks[readers[0]]
         return clocks
 
-    def _latest_begins(self, config: AcceleratorConfig) -> list[int]:
+    def _latest_begins(
+        self, products: Sequence[tuple[Products, int, int]], reads: BankReads
+    ) -> list[int]:
         """When each operation must begin if the array is never to wait, by the array's clock."""
         over = [clock + cycles for clock, cycles in zip(self._clock, self._cycles, strict=True)]
-        timed = zip(self.ops, self._clock, over, strict=True)
-        products = [(op, begin, end) for op, begin, end in timed if isinstance(op, Products)]
         total = max((end for _, _, end in products), default=0)
-        reads = BankReads(products, config)
         latest = [total] * len(self.ops)
         for index in reversed(range(len(self.ops))):
             op, cycles = self.ops[index], self._cycles[index]
@@ -155,12 +160,14 @@ class _Scheduler:
 
     def _slack(self, index: int, reader: int) -> int:
         """Cycles from the end of an operation until `reader` begins, if that is not to wait."""
-        op, latency = self.ops[index], self._latency(index, reader)
-        if not isinstance(op, Transform) or self._units[reader] is not Unit.EXECUTE:
+        op, products = self.ops[index], self.ops[reader]
+        latency = self._latency(index, reader)
+        if not isinstance(op, Transform) or not isinstance(products, Products):
             return latency
         # Attention's products come close behind its transforms: earlier ones would pass each other.
         of_heads = op.function is Function.CONTEXT or FUNCTIONS[op.function].scores
-        spare = 0 if of_heads else max(self._least_spare, _SPARE * self._cycles[index])
+        turns = _SPARE_BESIDE_WEIGHTS if products.rows <= self._dim else _SPARE
+        spare = 0 if of_heads else max(self._least_spare, turns * self._cycles[index])
         return latency + spare
 
     def order(self) -> list[int]:
@@ -306,7 +313,7 @@ class _Scheduler:
         unit = self._units[index]
         self._order.append(index)
         self.begin[index] = begin
-        self.end[index] = self._free[unit] = begin + self._cycles[index]
+        self.end[index] = self._free[unit] = self._over(index, begin)
         if unit is not Unit.EXECUTE:
             self._candidates[unit].remove((self._latest[index], index))
             self._queued[unit].append(begin)
@@ -314,3 +321,11 @@ class _Scheduler:
             self._missing[reader] -= 1
             if not self._missing[reader]:
                 self._offer(reader)
+
+    def _over(self, index: int, begin: int) -> int:
+        """When an operation is over: a load behind the weights that are read from its bank."""
+        op, cycles = self.ops[index], self._cycles[index]
+        if not isinstance(op, Load) or op.to.space is not Space.SCRATCHPAD:
+            return begin + cycles
+        late = self._expected.arrival - self._stall
+        return self._weights.over(op.to.row, begin + late, cycles, self._clock[index]) - late

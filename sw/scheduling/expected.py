@@ -47,6 +47,8 @@ class Expected:
         self._config, self._dim = config, config.dim
         self._bus_bytes = config.bus_bytes
         self._memory = MemoryTiming.latency
+        self.arrival: int = self._memory + ADDRESS_LATENCY + ROW_LATENCY
+        """Cycles from what a load asks for until that is there."""
 
     def cycles(self, op: Op) -> int:
         """Cycles for which `op` keeps its unit or channel busy."""
@@ -78,7 +80,7 @@ class Expected:
                 return self._memory + TOKEN_LATENCY + _HANDOVER if waits else _HANDOVER
             case Load() | LoadParameters():
                 waits = reader.unit is not Unit.LOAD
-                return self._memory + ADDRESS_LATENCY + ROW_LATENCY if waits else 1
+                return self.arrival if waits else 1
 
     def _facts(self, op: Transform, reader: Transform) -> int:
         """Cycles until the facts of the last row are there, if `reader` needs any of `op`."""

@@ -9,9 +9,7 @@ from celosia.isa.presets import PRESETS
 from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sim.run.checks import checked_graph
 from celosia.sw.compiler import choose as choose_module
-from celosia.sw.compiler import descent as descent_module
-from celosia.sw.compiler.choose import choices_by_rows, choose, choose_spare
-from celosia.sw.compiler.passes import planned
+from celosia.sw.compiler.choose import choices_by_rows, choose, choose_step
 from celosia.sw.compiler.pipeline import Decide, compile_graph
 from celosia.sw.ir.graph_verify import verify
 from celosia.sw.ir.matmul import MatMul
@@ -91,16 +89,20 @@ NEED = Choices(schedule_loads=True)
     ("cycles", "best"),
     [({0: 100, 16: 90, 32: 95}, 16), ({0: 90, 16: 90, 32: 90}, 0), ({0: 91, 16: 92, 32: 90}, 32)],
 )
-def test_the_spare_of_short_transforms_is_what_is_predicted_to_be_best(monkeypatch, cycles, best):
+def test_sizes_of_a_step_are_what_is_predicted_to_be_best(monkeypatch, cycles, best):
     def predict(graph, config, choices, timing):
-        return SimpleNamespace(cycles=cycles[choices.spare_tiles])
+        # Pieces of two tiles are better with any spare, those of one tile are impossible.
+        if choices.piece_tiles == 1:
+            raise ValueError
+        return SimpleNamespace(cycles=cycles[choices.spare_tiles] + 10 * choices.piece_tiles)
 
     monkeypatch.setattr(choose_module, "predict", predict)
     graph = case(7, 5).graph
-    assert choose_spare(graph, TINY, None, NEED) == replace(NEED, spare_tiles=best)
-    assert choose_spare(graph, TINY, None, Choices()) == DEFAULT
+    small = replace(NEED, piece_tiles=2)
+    assert choose_step(graph, TINY, None, NEED) == replace(small, spare_tiles=best)
+    assert choose_step(graph, TINY, None, Choices()) == Choices(piece_tiles=2)
     monkeypatch.setattr(choose_module, "SEARCHED_TILES", 0)
-    assert choose_spare(graph, TINY, None, NEED) == NEED
+    assert choose_step(graph, TINY, None, NEED) == NEED
 
 
 @pytest.mark.parametrize("spare", [0, 16, 32])

@@ -41,11 +41,6 @@ def few():
     return compile_bucket(step("opt", 1, LAST), ONE, contexts, config, choices=CHOICES)
 
 
-def spared(bucket):
-    """The choices of all programs of a bucket: its spare was chosen at its longest."""
-    return replace(CHOICES, spare_tiles=bucket.compiled.plan.spare_tiles)
-
-
 @pytest.mark.parametrize(
     ("form", "rows", "preset"),
     [
@@ -59,7 +54,7 @@ def test_a_patched_program_is_the_one_that_is_compiled(preset, form, rows):
     bucket = compile_bucket(step(form, rows, LAST), ONE, contexts, config, choices=CHOICES)
     assert bucket.patches
     for context in (8, 15, LAST):
-        compiled = compile_graph(step(form, rows, context), config, Decide(spared(bucket)))
+        compiled = compile_graph(step(form, rows, context), config, Decide(bucket.choices))
         assert bucket.program(alone(context)) == compiled.program
         assert bucket.compiled.addresses == compiled.addresses
 
@@ -159,7 +154,7 @@ def test_a_program_of_several_texts_is_the_one_that_is_compiled_for_any_places(
     preset, form, texts, slots
 ):
     bucket, random = several(preset, form, texts, slots), np.random.default_rng(texts)
-    how = Decide(spared(bucket)), Compress(loops=texts == 1)
+    how = Decide(bucket.choices), Compress(loops=texts == 1)
     config = resolve_config(preset, ())
     for _ in range(2):
         contexts = random.integers(0, LAST + 1, texts).tolist()

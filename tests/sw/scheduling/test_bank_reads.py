@@ -1,4 +1,4 @@
-"""When transforms begin whose results would meet rows of A at a bank."""
+"""When transforms begin whose results would meet rows of A at a bank, and loads meet weights."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ import pytest
 from celosia.isa.functions.table import Function
 from celosia.isa.presets import resolve_config
 from celosia.sw.ir.program import LocalRows, Products, Space, Transform
-from celosia.sw.scheduling.bank_reads import BankReads
+from celosia.sw.scheduling.bank_reads import BankReads, WeightReads
 
 BASE = resolve_config("base")
 BANK = BASE.scratchpad_bank_rows
@@ -77,3 +77,42 @@ def test_reads_that_began_long_ago_are_not_passed():
 
 def test_products_of_few_rows_leave_cycles_to_others():
     assert reads((3, 10_000, 11_500), rows=15).before(at_bank(3), 11_000, 100, 0) == 11_000
+
+
+def weights(*runs, rows=16):
+    """Products with weights of these banks, from a clock to another one."""
+    return WeightReads(
+        [(replace(NEST, w=bank * BANK, rows=rows), begin, end) for bank, begin, end in runs], BASE
+    )
+
+
+FAR = 100_000
+"""The clock of products that wait for a load, long after."""
+
+
+def test_a_load_waits_while_weights_are_read_from_its_bank():
+    alone = weights((2, 1_000, 1_256), (3, 1_256, 1_512), (3, 1_512, 1_600), (3, 2_000, 2_100))
+    assert alone.over(3 * BANK + 5, 1_300, 100, FAR) == 1_700
+    # What is there before the reads, and what comes between them, does not come again.
+    assert alone.over(3 * BANK, 1_206, 100, FAR) == 1_650
+    assert alone.over(3 * BANK, 1_300, 500, FAR) == 2_200
+
+
+@pytest.mark.parametrize(
+    ("bank", "now"),
+    [(1, 1_300), (2, 1_300), (3, 1_000), (3, 1_512)],
+    ids=["other bank", "bank before", "before", "over"],
+)
+def test_a_load_that_meets_no_weights_waits_for_nobody(bank, now):
+    alone = weights((2, 1_000, 1_256), (3, 1_256, 1_512))
+    assert alone.over(bank * BANK, now, 100, FAR) == now + 100
+
+
+def test_products_that_wait_for_a_load_do_not_hold_it_up():
+    alone = weights((3, 1_256, 1_512))
+    assert alone.over(3 * BANK, 1_300, 100, 1_400) == 1_500
+    assert alone.over(3 * BANK, 1_300, 100, 1_256) == 1_400
+
+
+def test_products_of_more_rows_than_a_tile_leave_cycles_to_loads():
+    assert weights((3, 1_256, 1_512), rows=17).over(3 * BANK, 1_300, 100, FAR) == 1_400
