@@ -9,7 +9,9 @@ from amaranth.hdl import Elaboratable, Fragment
 from celosia.hw.accelerator import Accelerator
 from celosia.isa.presets import PRESETS
 
-CONFIG = replace(PRESETS["tiny"], scratchpad_kib=1, accumulator_kib=1)
+CONFIG = replace(
+    PRESETS["tiny"], dim=2, vector_lanes=1, scratchpad_kib=1, accumulator_kib=1, loop_entries=0
+)
 STORES = {"scratchpad", "accumulator", "parameters", "statistics"}
 """Memories that programs can read before they have written them."""
 

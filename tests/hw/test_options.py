@@ -8,7 +8,7 @@ import pytest
 from amaranth.hdl import Fragment
 
 from celosia.hw.accelerator import Accelerator
-from celosia.isa.presets import PRESETS
+from tests.support.plain import PLAIN
 
 OPTIONS = {
     "dataflow": ("both", {"execute.writer.resident", "execute.writer.resident.memory"}),
@@ -28,7 +28,7 @@ OPTIONS = {
 @cache
 def modules(**options: str | bool) -> set[str]:
     """Names of the modules below the accelerator."""
-    config = PRESETS["tiny"].with_values(options)
+    config = PLAIN.with_values(options)
     return set(below(Fragment.get(Accelerator(config), platform=None)))
 
 

@@ -120,7 +120,9 @@ def test_each_error_is_told_and_cleared(issue, stalls):
 
 
 # How entries are cut out of wider words is what `tests/hw/host/test_ring_gear.py` has.
-@pytest.mark.parametrize("bus_bits", [64, pytest.param(256, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(
+    "bus_bits", [128, *(pytest.param(bits, marks=pytest.mark.nightly) for bits in (64, 256))]
+)
 def test_each_error_of_the_ring_is_told_and_cleared(bus_bits):
     bench = AxiBench(small(bus_bits), stalls=STALLS, reorder=True, seed=4, ring_offset=24)
     host, memory = bench.host, bench.memory

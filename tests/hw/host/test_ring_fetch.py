@@ -149,7 +149,9 @@ def test_only_what_there_is_room_for_is_asked_for(bus_bits):
     simulate(dut, testbench, background=[memory.run])
 
 
-@every_width
+@pytest.mark.parametrize(
+    "bus_bits", [32, 512, *(pytest.param(bits, marks=pytest.mark.nightly) for bits in (64, 128))]
+)
 @pytest.mark.parametrize("rests", [True, False])
 def test_from_rest_no_more_is_asked_for_than_at_first(bus_bits, rests):
     """A run that follows at once is asked for as far ahead as the one before it."""

@@ -122,17 +122,17 @@ def test_a_burst_is_issued_per_cycle(size):
 @pytest.mark.parametrize("requests", [2, 8])
 def test_bursts_in_flight_are_bounded_and_reach_the_bound(requests):
     config = TINY.with_values({"write_requests": requests})
-    bench = Bench(config, chain(20, size=4), 900, latency=60)
+    bench = Bench(config, chain(20, size=4), 1600 // requests, latency=60)
     assert bench.memory.most_in_flight == requests
     assert bench.memory.bytes == bench.expected()
 
 
 @pytest.mark.parametrize("requests", [2, 8])
-@pytest.mark.parametrize("seed", [None, 0, 1])
+@pytest.mark.parametrize("seed", [None, 1])
 def test_what_is_not_sent_or_not_answered_is_told(requests, seed):
     """Operations of one burst each have addresses that wait for nothing but credit."""
     config = TINY.with_values({"write_requests": requests})
-    bench = Bench(config, chain(20), 900, latency=30, seed=seed)
+    bench = Bench(config, chain(20), 600, latency=30, seed=seed)
     assert bench.ended == 20
     credit = set()
     for unsent, unanswered, told in bench.told:
@@ -157,7 +157,7 @@ def test_what_is_not_sent_or_not_answered_is_told(requests, seed):
 @pytest.mark.parametrize("seed", [None, 1])
 def test_a_burst_outside_the_limits_is_not_issued(limits, fails, seed):
     segments = chain(4, start=0x1020)
-    bench = Bench(TINY, segments, 300, limits=limits, seed=seed)
+    bench = Bench(TINY, segments, 150, limits=limits, seed=seed)
     before = 4 if fails is None else (fails - 0x1020) // 16
     assert bench.memory.bytes == bench.expected(before)
     assert len(bench.memory.bursts) == before
@@ -177,7 +177,7 @@ def test_the_second_burst_of_a_segment_may_be_outside():
 @pytest.mark.parametrize("bad", [0, 2, 5])
 def test_an_error_response_stops_the_rest(bad, seed):
     segments = chain(40)
-    bench = Bench(TINY, segments, 900, errors={bad, bad + 1}, seed=seed)
+    bench = Bench(TINY, segments, 300, errors={bad, bad + 1}, seed=seed)
     assert bench.faults == [(Cause.WRITE_RESPONSE, segments[bad]["address"], 100 + bad)]
     assert len(bench.done) == bad
     assert bad < len(bench.memory.bursts) < 40
@@ -187,7 +187,7 @@ def test_an_error_response_stops_the_rest(bad, seed):
 
 @pytest.mark.parametrize("seed", [None, 1, 2])
 def test_halt_lets_the_bursts_in_flight_finish(seed):
-    bench = Bench(TINY, chain(40), 600, halt_at=60, seed=seed, latency=20)
+    bench = Bench(TINY, chain(40), 250, halt_at=60, seed=seed, latency=20)
     bursts = bench.memory.bursts
     assert 2 < len(bursts) < 40
     # Those that were issued in the cycle before, and queued behind a slow AW.

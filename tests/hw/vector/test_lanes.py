@@ -147,24 +147,31 @@ def run(dim: int, offers: list[Case | None], lanes: int = 0) -> None:
     simulate(dut, bench, deadline=len(offers) + dim + 100)
 
 
+@pytest.mark.parametrize("more", [1, pytest.param(4, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize(
-    ("dim", "lanes"), [(2, 2), (2, 1), (4, 4), (4, 2), (4, 1), (16, 16), (16, 4)]
+    ("dim", "lanes"),
+    [
+        *[(2, 2), (2, 1), (4, 4), (4, 1), (8, 8), (16, 4)],
+        *(pytest.param(*size, marks=pytest.mark.nightly) for size in ((4, 2), (16, 16))),
+    ],
 )
-def test_rows_of_every_function_back_to_back(dim, lanes):
-    run(dim, [*Functions(dim, dim).mixed(600 // dim)], lanes)
+def test_rows_of_every_function_back_to_back(dim, lanes, more):
+    run(dim, [*Functions(dim, dim).mixed(more * (30 + 240 // dim))], lanes)
 
 
 @pytest.mark.parametrize("lanes", [4, 1])
 def test_rows_of_every_function_with_gaps(lanes):
     rng = random.Random(3)
     offers: list[Case | None] = []
-    for case in Functions(8, 4).mixed(70):
+    for case in Functions(8, 4).mixed(40):
         offers += [None] * rng.choice((0, 0, 0, 1, 40)) + [case]
     run(4, offers, lanes)
 
 
-def test_many_lanes():
-    run(64, [*Functions(64, 64).mixed(12)], 64)
+@pytest.mark.parametrize("lanes", [32, pytest.param(64, marks=pytest.mark.nightly)])
+def test_many_lanes(lanes):
+    """Whose sums take a cycle more."""
+    run(lanes, [*Functions(lanes, lanes).mixed(12)], lanes)
 
 
 @pytest.mark.parametrize("lanes", [4, 1])
@@ -179,9 +186,7 @@ def test_a_maximum_leaves_the_rest_alone(lanes):
 
 
 @pytest.mark.parametrize("scaled", [True, False])
-@pytest.mark.parametrize(
-    ("dim", "lanes", "depth"), [(2, 2, 2), (16, 16, 2), (16, 4, 2), (64, 64, 3)]
-)
+@pytest.mark.parametrize(("dim", "lanes", "depth"), [(2, 2, 2), (8, 8, 2), (16, 4, 2), (32, 32, 3)])
 def test_reads_and_results_come_in_the_documented_cycles(dim, lanes, depth, scaled):
     config = AcceleratorConfig(dim=dim, vector_lanes=lanes)
     dut, seen = shared_design(Lanes, config), {}

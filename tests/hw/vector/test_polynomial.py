@@ -149,12 +149,13 @@ def random_step(rng: np.random.Generator, dim: int) -> Step:
     return step
 
 
+@pytest.mark.parametrize("more", [1, pytest.param(4, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("dim", [2, 4, 16])
-def test_steps_of_every_mode_back_to_back(dim):
+def test_steps_of_every_mode_back_to_back(dim, more):
     rng = np.random.default_rng(dim)
     zeros = np.zeros(dim, np.int64)
     first: list[Step | None] = [Step(Mode.HEADER, zeros), Step(Mode.KEEP, zeros)]
-    count = 2400 // dim
+    count = more * (100 + 800 // dim)
     arrivals = run(dim, first + [random_step(rng, dim) for _ in range(count)])
     assert arrivals == [Polynomial.LATENCY + n for n in range(count + 2)]
 
