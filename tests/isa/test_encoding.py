@@ -3,7 +3,7 @@
 import struct
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celosia.isa.encoding import (
@@ -33,6 +33,8 @@ from celosia.isa.encoding.gemmini_loops import LOOP_CONV_CONFIGS
 from celosia.isa.encoding.tokens import TokenWait
 
 every_instruction = pytest.mark.parametrize("instruction", INSTRUCTIONS.values(), ids=INSTRUCTIONS)
+fewer = settings(max_examples=settings().max_examples // 5)
+"""As a test has them for each instruction."""
 
 COMMANDS = st.builds(
     Command,
@@ -57,6 +59,7 @@ def test_fields_say_in_words_what_they_are(instruction):
 
 
 @every_instruction
+@fewer
 @given(data=st.data())
 def test_decoding_inverts_encoding(instruction, data):
     values = data.draw(operand_values(instruction))
@@ -70,6 +73,7 @@ def test_decoding_inverts_encoding(instruction, data):
 
 
 @every_instruction
+@fewer
 @given(data=st.data())
 def test_every_field_changes_only_its_own_bits(instruction, data):
     values = data.draw(operand_values(instruction))
