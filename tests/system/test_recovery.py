@@ -88,7 +88,9 @@ def test_a_failing_write_names_cause_address_id_and_command(device, issue):
     assert works(device, issue)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize(
+    "seed", [*range(12), *(pytest.param(n, marks=pytest.mark.nightly) for n in range(12, 100))]
+)
 def test_whichever_burst_fails_it_works_again(seed):
     rng = np.random.default_rng(seed)
     timing = MemoryTiming(

@@ -4,6 +4,7 @@ Each graph is compared with the same one in which every role has a copy of its t
 """
 
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -236,14 +237,16 @@ def decibels(real, found):
     return 10 * np.log10(np.square(real).sum() / np.square(real - found).sum())
 
 
-def measured(graph, seed):
+@cache
+def measured(name, heads, seed, *, copies=False):
     """The signal-to-noise ratio of an input, and the quantized model."""
+    graph = GRAPHS[name](Net(heads, seed, copies=copies))
     model = quantize_graph(graph, samples(100 + seed, 10))
     (given,) = samples(seed, 1)
     return decibels(interpret(graph, given)["y"], run_model(model, given).outputs["y"]), model
 
 
-@pytest.mark.parametrize("heads", [1, 2])
+@pytest.mark.parametrize("heads", [pytest.param(1, marks=pytest.mark.nightly), 2])
 @pytest.mark.parametrize("name", GRAPHS)
 def test_a_tensor_may_have_several_roles(name, heads):
     shared, copied = [], []
@@ -254,15 +257,14 @@ def test_a_tensor_may_have_several_roles(name, heads):
         ]
         assert attentions
         assert not any(node.op == "softmax" for node in graph.nodes)
-        shared.append(measured(graph, seed)[0])
-        copied.append(measured(GRAPHS[name](Net(heads, seed, copies=True)), seed)[0])
+        shared.append(measured(name, heads, seed)[0])
+        copied.append(measured(name, heads, seed, copies=True)[0])
     assert np.median(shared) > np.median(copied) - LOST_DB
 
 
 @pytest.mark.parametrize("name", GRAPHS)
 def test_the_accelerator_computes_it_to_the_bit(name):
-    graph = GRAPHS[name](Net(2, 0))
-    _, model = measured(graph, 0)
+    _, model = measured(name, 2, 0)
     config = resolve_config("tiny", ())
 
     def segment(_, integers, given):
