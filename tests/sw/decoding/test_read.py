@@ -143,7 +143,7 @@ def test_integers_foretell_what_float_does(name, decibels):
 @pytest.mark.parametrize("pieces", [(3, 1, 1, 16), (1, 19, 1)])
 def test_prefill_and_steps_are_prefill_of_all_bit_for_bit(name, pieces):
     quantized = in_integers(name)
-    found, text = in_pieces(quantized, pieces, preset="base")
+    found, text = in_pieces(quantized, pieces)
     np.testing.assert_array_equal(found, integer_scorer(quantized)(text))
 
 
@@ -180,11 +180,11 @@ def test_products_read_int16_in_steps_and_in_prefill_and_are_nearer_to_float():
 def test_rtl_normalizes_heads_as_the_functional_model_does():
     graph = read_decoder(save(EXPORTED["qwen3"](ONE_LAYER, 0)), LENGTH)
     quantized = quantize_decoder(graph, texts(4))
-    found, text = in_pieces(quantized, (1, 1), "verilator")
+    found, text = in_pieces(quantized, (1, 1), "verilator", "tiny")
     np.testing.assert_array_equal(found, integer_scorer(quantized)(text))
 
 
-def in_pieces(quantized, pieces, simulator="functional", preset="tiny"):
+def in_pieces(quantized, pieces, simulator="functional", preset="base"):
     """The logits of a text by steps on a device, and the text; `base` has the shortest programs."""
     text = texts(1, sum(pieces), seed=2)[0]
     size = session_bytes(quantized, len(text))
@@ -332,7 +332,7 @@ def test_the_cache_of_another_model_is_refused():
 def in_steps(quantized, text):
     """The logits of a text by a device of the functional model, and how many segments there are."""
     size = session_bytes(quantized, len(text))
-    device = open_device("functional", PRESETS["tiny"], MemoryTiming(), size)
+    device = open_device("functional", PRESETS["base"], MemoryTiming(), size)
     session = DecoderSession(device, quantized, len(text))
     found, steps = zip(
         *(session.append(part) for part in (text[:5], text[5:6], text[6:])), strict=True
