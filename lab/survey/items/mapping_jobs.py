@@ -51,7 +51,7 @@ class MappingJob:
         """Names the job, the RTL and the sources that draw and predict."""
         return digest([repr(self), self.netlist, source_version()])
 
-    @property
+    @cached_property
     def array_cycles(self) -> int:
         """How long it takes, in cycles that the RTL is simulated for."""
         m, n, k = map(int, self.shape.split("x"))

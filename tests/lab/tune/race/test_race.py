@@ -28,7 +28,7 @@ def runs(tmp_path, monkeypatch):
 
 
 def track(target: int) -> Racetrack:
-    return Racetrack("small", lambda: _product("9x10x11"), target, preset="tiny")
+    return Racetrack("small", lambda: _product("5x6x7"), target, preset="tiny")
 
 
 def legal(found: Runs, *skipped):
