@@ -19,9 +19,9 @@ CONTEXT = 24
 
 @pytest.fixture
 def device():
-    """A device of the functional model."""
+    """A device of the functional model; `base` has the shortest programs."""
     size = session_bytes(quantized(), CONTEXT)
-    device = open_device("functional", resolve_config("tiny", ()), MemoryTiming(), size)
+    device = open_device("functional", resolve_config("base", ()), MemoryTiming(), size)
     yield device
     device.close()
 

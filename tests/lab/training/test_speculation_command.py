@@ -41,7 +41,7 @@ def model(monkeypatch, tmp_path):
 
     def functional(_simulator, model, tell):
         size = session_bytes(model, 20)
-        return open_device("functional", PRESETS["tiny"], MemoryTiming(), size, tell)
+        return open_device("functional", PRESETS["base"], MemoryTiming(), size, tell)
 
     monkeypatch.setattr(speculation_command, "_open", functional)
     monkeypatch.setattr(speculation_command, "_UNTIL", (19, 20))
