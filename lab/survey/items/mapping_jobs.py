@@ -51,13 +51,17 @@ class MappingJob:
         """Names the job, the RTL and the sources that draw and predict."""
         return digest([repr(self), self.netlist, source_version()])
 
-    @cached_property
+    @property
     def array_cycles(self) -> int:
         """How long it takes, in cycles that the RTL is simulated for."""
         m, n, k = map(int, self.shape.split("x"))
-        every = self._request(self.sampler).space.size // 2 if self.exhaust else 0
+        every = self._combinations // 2 if self.exhaust else 0
         ideal = m * n * k // self.config.macs_per_cycle
         return (self.count + every) * _CYCLES_PER_PLAN + 2 * self.picks * ideal
+
+    @cached_property
+    def _combinations(self) -> int:
+        return self._request(self.sampler).space.size
 
     def settings(self) -> dict[str, Any]:
         """What a reader needs to run it again."""
