@@ -28,7 +28,7 @@ SEARCHED_TILES: Final = 8_192
 """Graphs whose probe has more products of tiles take the default choices: they are long ones."""
 GAIN: Final = 0.01
 """An alternative must be better by this share: predictions have errors, too."""
-_SEARCHED: Final = ("piece_tiles", "block_tiles", "overlap", "spare_tiles")
+_SEARCHED: Final = ("piece_tiles", "block_tiles", "fused_norms", "overlap", "spare_tiles")
 """Choices that depend on sizes; two pieces of weights are 32 tiles of spare."""
 _OF_STEPS: Final = ("piece_tiles", "spare_tiles")
 """Choices of a step among them, whose rows are one block."""
@@ -74,10 +74,12 @@ def _descended(
     gain: float = 0.0,
 ) -> Choices:
     """The best by predicted cycles of what choices of these `names` lead to from `start`."""
+    cost = PlanCosts(graph, config, timing)
 
     def cycles(choices: Choices) -> int | None:
-        found = cycles_or_reason(graph, config, timing, choices)
-        return found if isinstance(found, int) else None
+        with suppress(ValueError):
+            return cost(planned(graph, config, choices))
+        return None
 
     return descended(start, [partial(_others, name) for name in names], cycles, gain=gain)
 

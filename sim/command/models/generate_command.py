@@ -33,7 +33,8 @@ from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.output import check_destination
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.words import command_line
-from celosia.sw.decoding.decoder import quantize_decoder
+from celosia.sim.workloads.models.weights import parse_rule
+from celosia.sw.decoding.decoder import Kinds, quantize_decoder
 from celosia.sw.decoding.steps import session_bytes, step_rows
 from celosia.sw.decoding.texts import Place
 from celosia.sw.quantize.precision import Bounds
@@ -123,6 +124,14 @@ def generate_text(
     draft_text: DraftTextOption = None,
     draft_model: DraftModelOption = None,
     weights: WeightsOption = WeightsChoice.INT8,
+    precision: Annotated[
+        str | None,
+        typer.Option(
+            "--precision",
+            metavar="FILE.toml",
+            help="Which products have int4 weights or int16 operands: the file names them.",
+        ),
+    ] = None,
     profile: Annotated[
         str | None,
         typer.Option(
@@ -167,7 +176,7 @@ def generate_text(
             else WrittenTexts(prompts=given, **kept)
         )
         if simulator is Arithmetic.FLOAT:
-            _refuse_accelerator(preset=preset, weights=weights, profile=profile)
+            _refuse_accelerator(preset=preset, profile=profile)
             written.go_on(None, TextSetting(simulator))
             return
         config = resolve_config(preset or "base", ())
@@ -227,10 +236,8 @@ def _refuse_own(**given: object) -> None:
             raise InputError(f"--{name}: is for a MODEL.onnx, and there is none")
 
 
-def _refuse_accelerator(*, preset: str | None, weights: WeightsChoice, profile: str | None) -> None:
+def _refuse_accelerator(**given: str | None) -> None:
     """Raise `InputError` for an option that computes on an accelerator, which float does not."""
-    for name, value in {"preset": preset, "profile": profile}.items():
+    for name, value in given.items():
         if value:
             raise InputError(f"--sim float: computes on no accelerator: no --{name}")
-    if weights is not WeightsChoice.INT8:
-        raise InputError(f"--weights {weights}: --sim float computes with none of these")

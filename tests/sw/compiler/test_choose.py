@@ -9,7 +9,9 @@ from celosia.isa.presets import PRESETS
 from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sim.run.checks import checked_graph
 from celosia.sw.compiler import choose as choose_module
+from celosia.sw.compiler import descent as descent_module
 from celosia.sw.compiler.choose import choices_by_rows, choose, choose_step
+from celosia.sw.compiler.passes import planned
 from celosia.sw.compiler.pipeline import Decide, compile_graph
 from celosia.sw.ir.graph_verify import verify
 from celosia.sw.ir.matmul import MatMul
@@ -90,13 +92,14 @@ NEED = Choices(schedule_loads=True)
     [({0: 100, 16: 90, 32: 95}, 16), ({0: 90, 16: 90, 32: 90}, 0), ({0: 91, 16: 92, 32: 90}, 32)],
 )
 def test_sizes_of_a_step_are_what_is_predicted_to_be_best(monkeypatch, cycles, best):
-    def predict(graph, config, choices, timing):
+    def cost(choices):
         # Pieces of two tiles are better with any spare, those of one tile are impossible.
         if choices.piece_tiles == 1:
             raise ValueError
-        return SimpleNamespace(cycles=cycles[choices.spare_tiles] + 10 * choices.piece_tiles)
+        return cycles[choices.spare_tiles] + 10 * choices.piece_tiles
 
-    monkeypatch.setattr(choose_module, "predict", predict)
+    monkeypatch.setattr(choose_module, "planned", lambda *given: given[-1])
+    monkeypatch.setattr(choose_module, "PlanCosts", lambda *_: cost)
     graph = case(7, 5).graph
     small = replace(NEED, piece_tiles=2)
     assert choose_step(graph, TINY, None, NEED) == replace(small, spare_tiles=best)
