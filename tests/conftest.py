@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, settings
 
 import celosia.sim as _one_thread_of_blas  # noqa: F401 (before a test imports NumPy)
 from celosia.sim.run import origin
+from celosia.sw.decoding import bucket
 from celosia.sw.rewriting.mistakes import MISTAKES
 from tests.support.documents import validate
 from tests.support.shared_results import set_folder
@@ -54,6 +55,20 @@ def documents_follow_their_schema(monkeypatch: pytest.MonkeyPatch) -> None:
         return write(document)
 
     monkeypatch.setattr(origin, "as_json", checked)
+
+
+@pytest.fixture
+def compared_steps() -> None:
+    """For tests of which sizes a decoder's step has: they are compared, as for users."""
+
+
+@pytest.fixture(autouse=True)
+def steps_have_the_usual_sizes(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Programs of steps compute the same with any: comparing takes longer than compiling one."""
+    if "compared_steps" not in request.fixturenames:
+        monkeypatch.setattr(bucket, "choose_step", lambda _graph, _config, _timing, usual: usual)
 
 
 _SECONDS = 100

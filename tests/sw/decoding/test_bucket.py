@@ -41,6 +41,7 @@ def few():
     return compile_bucket(step("opt", 1, LAST), ONE, contexts, config, choices=CHOICES)
 
 
+@pytest.mark.usefixtures("compared_steps")
 @pytest.mark.parametrize(
     ("form", "rows", "preset"),
     [
