@@ -93,7 +93,7 @@ EXPECTED = {
     "layer": (478, "a7dd2ee96693"),
     "layer, bytes again": (376, "e594763f5bc7"),
     "layer, no loops": (1075, "2194a445b588"),
-    "decoder": (1418, "c14a1c47c359"),
+    "decoder": (715, "2862bb997782"),
     "branches": (1308, "a4ab15d67789"),
     "onnx": (117, "d1bd7383b6fc"),
 }
