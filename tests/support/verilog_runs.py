@@ -4,6 +4,7 @@ import random
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, cast
 
 from amaranth.hdl import ClockDomain, Module, Shape, Value
 from amaranth.lib import wiring
@@ -91,9 +92,10 @@ def expected_outputs(top: wiring.Component, *, cycles: int = 300, seed: int = 0)
     inputs, outputs = _ports(top)
     flat = top.signature.flatten(top)
     members = {_ESCAPED.join(map(str, path)): Value.cast(value) for path, _, value in flat}
-    m, clock, lines = Module(), ClockDomain("sync"), list[str]()
+    clock: Any = ClockDomain("sync")
+    m, component, lines = Module(), cast(Any, top), list[str]()
     m.domains.sync = clock
-    m.submodules.top = top
+    m.submodules.top = component
     driven = [clock.rst, *(members[name] for name in inputs if name != "rst")]
     masks = {name: (1 << len(members[name])) - 1 for name in outputs}
 
