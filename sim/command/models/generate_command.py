@@ -183,6 +183,13 @@ def generate_text(
         timing = MemoryTiming(latency=latency, bytes_per_cycle=rate)
         setting = TextSetting(simulator, preset or "base", timing)
         slots = step_rows(len(given))
+        options = RunOptions(
+            workload="generate",
+            target=Target(simulator=simulator, preset=preset, timing=timing),
+            watching=Watching(check=check.value, log=profile is not None),
+            told=Told(command_line=command_line()),
+        )
+        opener = watching_opener(options.target, options.watching, open_device)
         with progress_bar() as tell:
             tell("choosing integers", None)
             quantized = quantize_decoder(
@@ -195,13 +202,6 @@ def generate_text(
             size = session_bytes(quantized, found.context, slots)
             # A step reads nearly all that is in memory once: weights are most of it.
             cycles = tokens * size // rate
-            options = RunOptions(
-                workload="generate",
-                target=Target(simulator=simulator, preset=preset, timing=timing),
-                watching=Watching(check=check.value, log=profile is not None),
-                told=Told(command_line=command_line()),
-            )
-            opener = watching_opener(options.target, options.watching, open_device)
             prepare_run(options.target, opener, cycles, tell)
             device = open_for(opener, options.target, config, size, tell)
         with closing(device):

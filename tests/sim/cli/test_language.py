@@ -9,7 +9,7 @@ import pytest
 
 from celosia.lab.training import language_commands, steps
 from celosia.lab.training.text.manual import manual_documents
-from celosia.sim.command.models import written_text, written_texts
+from celosia.sim.command.models import generate_command, written_text, written_texts
 from celosia.sim.command.models.written_text import TextReport
 from celosia.sim.command.models.written_texts import TextsReport
 from celosia.sw.decoding.batch import Following
@@ -147,6 +147,11 @@ def test_texts_that_cannot_go_on_are_refused():
     refused("'chipyard' is not", *ANY, "--prompt", "a", "--sim", "chipyard")
     refused("no --preset", *GENERATE, "a", "--preset", "tiny")
     refused("no --profile", *GENERATE, "a", "--profile", "run.json")
+
+
+def test_what_a_simulator_cannot_write_is_refused_before_integers_are_chosen(monkeypatch):
+    monkeypatch.setattr(generate_command, "quantize_decoder", None)
+    refused("--profile: functional has no clock", *FUNCTIONAL, "a", "--profile", "run.json")
 
 
 def test_files_of_precisions_that_say_nothing_sensible_are_refused():
