@@ -29,9 +29,9 @@ PARTS = Choices(whole_scores=False)
 """Keys are taken part by part, however few they are."""
 MASKS = st.one_of(
     st.just(Mask()),
-    st.builds(Mask, keys=st.integers(0, 70)),
+    st.builds(Mask, keys=st.integers(0, 90)),
     st.builds(Mask, causal=st.just(True)),
-    st.builds(Mask, keys=st.integers(0, 70), causal=st.just(True)),
+    st.builds(Mask, keys=st.integers(0, 90), causal=st.just(True)),
 )
 
 
@@ -79,7 +79,7 @@ def both_ways(case: Case, config: AcceleratorConfig, **choices) -> list[Compiled
 
 @settings(max_examples=12, deadline=None)
 @given(
-    rows=st.integers(40, 70),
+    rows=st.integers(40, 90),
     width=st.integers(1, 9),
     heads=st.integers(1, 2),
     mask=MASKS,

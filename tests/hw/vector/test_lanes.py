@@ -170,7 +170,7 @@ def test_rows_of_every_function_with_gaps(lanes):
 
 @pytest.mark.parametrize("lanes", [32, pytest.param(64, marks=pytest.mark.nightly)])
 def test_many_lanes(lanes):
-    """Whose sums take a cycle more."""
+    """From 32 lanes on, sums take a cycle more."""
     run(lanes, [*Functions(lanes, lanes).mixed(12)], lanes)
 
 

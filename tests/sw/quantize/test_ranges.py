@@ -68,7 +68,7 @@ def test_int16_holds_half_as_much_again_as_was_seen():
 
 @pytest.mark.parametrize(("most", "clip"), [(0.2, 0.25), (0.89, 0.25 ** (1 / 12))])
 def test_clipping_is_tried_at_thirteen_places_down_to_a_quarter(most, clip):
-    """Of very many values one is far beyond the others."""
+    """A range is that of all values but one, which is far beyond very many others."""
     x = np.linspace(-most, most, 1_000_000, dtype=np.float32)
     x[0] = 1
     assert best_step(x) == pytest.approx(clip / 127)
