@@ -1,6 +1,7 @@
 """A graph on its way to commands, and what these are expected to take."""
 
 from dataclasses import dataclass, field
+from importlib import import_module
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.documents.svg import Drawing, beneath
@@ -12,7 +13,6 @@ from celosia.sw.planning.forms.groups import on_chip
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.forms.stages import LinearStage, SumsDrain
 from celosia.sw.scheduling.memory.memory_plan import MemoryPlan
-from celosia.sw.scheduling.memory.picture import memory_drawing
 from celosia.sw.timeline.graphs import GraphCycles, ProgramFollower
 
 __all__ = ["CompiledGraph"]
@@ -48,7 +48,8 @@ class CompiledGraph:
     def drawing(self) -> Drawing:
         """The pictures of graph, plan and main memory, below each other."""
         gone = () if self.memory is None else self.memory.gone
-        memory = memory_drawing(self.graph, self.addresses, self.end, gone)
+        picture = import_module("celosia.sw.scheduling.memory.picture")
+        memory = picture.memory_drawing(self.graph, self.addresses, self.end, gone)
         return beneath([self.graph.drawing, self.plan.drawing, memory])
 
     def _repr_html_(self) -> str:

@@ -1,9 +1,10 @@
 """Plans as pictures: where the rings are in each local memory, and the stages in order."""
 
-from collections.abc import Mapping, Sequence
-from typing import Final, Protocol
+from collections.abc import Mapping
+from typing import Final
 
 from celosia.isa.documents.svg import CHARACTER, LINE, Drawing
+from celosia.sw.planning.forms.plan import Plan, RingPlan
 
 __all__ = ["plan_drawing"]
 
@@ -22,40 +23,18 @@ _COLORS: Final = {
 }
 
 
-class Ring(Protocol):
-    """Rows of a memory: first row and number of rows of each span."""
-
-    @property
-    def space(self) -> str: ...
-    @property
-    def spans(self) -> tuple[tuple[int, int], ...]: ...
-
-
-class Step(Protocol):
-    """Operators that are computed together."""
-
-    @property
-    def kind(self) -> str: ...
-    @property
-    def ops(self) -> tuple[str, ...]: ...
-
-
-def plan_drawing(
-    title: str, memories: Mapping[str, int], rings: Mapping[str, Ring], stages: Sequence[Step]
-) -> Drawing:
-    """A line for each ring, with the rows that it has of its memory, and one for each stage.
-
-    `memories` says how many rows each of them has.
-    """
+def plan_drawing(plan: Plan) -> Drawing:
+    """A line for each ring, with the rows that it has of its memory, and one for each stage."""
+    title = f"plan of {plan.graph}, array {plan.machine.dim}, scheduler {plan.scheduler}"
     drawing = Drawing()
     drawing.text(_MARGIN, LINE, title, bold=True)
     y = 2.0 * LINE
-    for space, total in memories.items():
-        inside = {name: ring for name, ring in rings.items() if ring.space == space}
+    for space, total in plan.machine.rows.items():
+        inside = {name: ring for name, ring in plan.rings.items() if ring.space == space}
         if inside and total:
             y = _memory(drawing, inside, space, total, y)
     drawing.text(_MARGIN, y + LINE, "stages", bold=True)
-    for number, stage in enumerate(stages, 1):
+    for number, stage in enumerate(plan.stages, 1):
         y += LINE
         names = ", ".join(stage.ops[:_OPERATORS])
         more = f" and {len(stage.ops) - _OPERATORS} more" * (len(stage.ops) > _OPERATORS)
@@ -63,7 +42,9 @@ def plan_drawing(
     return drawing
 
 
-def _memory(drawing: Drawing, rings: Mapping[str, Ring], space: str, total: int, y: float) -> float:
+def _memory(
+    drawing: Drawing, rings: Mapping[str, RingPlan], space: str, total: int, y: float
+) -> float:
     """Draw the rings of a memory below `y`; returns the place below them."""
     label = max(map(len, rings)) * CHARACTER + 2 * _MARGIN
     drawing.text(_MARGIN, y + LINE, f"{space}: {total:,} rows", bold=True)

@@ -7,10 +7,10 @@ anything happens: `celosia.sw.scheduling` decides that, within what rings have r
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Literal
 
 from celosia.isa.documents.svg import Drawing
-from celosia.sw.planning.forms.picture import plan_drawing
 from celosia.sw.planning.forms.stages import (
     AttentionStage,
     ConcurrentStage,
@@ -34,7 +34,7 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class Machine:
-    """The facts about an accelerator that a plan depends on."""
+    """The facts about an accelerator that a plan depends on, by the names that it has for them."""
 
     dim: int
     scratchpad_rows: int
@@ -135,8 +135,7 @@ class Plan:
     @property
     def drawing(self) -> Drawing:
         """The rings in each local memory, and the stages in order."""
-        title = f"plan of {self.graph}, array {self.machine.dim}, scheduler {self.scheduler}"
-        return plan_drawing(title, self.machine.rows, self.rings, self.stages)
+        return import_module("celosia.sw.planning.forms.picture").plan_drawing(self)
 
     def _repr_html_(self) -> str:
         """The drawing, for notebooks."""
