@@ -1,8 +1,8 @@
 """What makes a plan legal.  Every rule has a name, which the message of its breach begins with."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict
-from functools import partial
+from dataclasses import asdict, fields
+from importlib import import_module
 from itertools import chain, combinations
 from typing import Any
 
@@ -27,7 +27,6 @@ from celosia.sw.planning.forms.stages import (
 from celosia.sw.planning.rules.attention import attention_rules
 from celosia.sw.planning.rules.combine import combine_rules
 from celosia.sw.planning.rules.common import Rule, StageRules
-from celosia.sw.planning.rules.concurrent import concurrent_rules
 from celosia.sw.planning.rules.linear import linear_rules
 from celosia.sw.planning.rules.norm import norm_stage_rules
 
@@ -52,26 +51,16 @@ class PlanError(ValueError):
 
 def machine_of(config: AcceleratorConfig) -> Machine:
     """The facts about an accelerator that a plan depends on."""
-    return Machine(
-        dim=config.dim,
-        scratchpad_rows=config.scratchpad_rows,
-        accumulator_rows=config.accumulator_rows,
-        parameter_rows=config.parameter_rows,
-        statistics_rows=config.statistics_rows,
-        max_blocks=config.max_blocks,
-        max_accumulator_blocks=config.max_accumulator_blocks,
-    )
+    return Machine(**{fact.name: getattr(config, fact.name) for fact in fields(Machine)})
 
 
 def _check_machine(planned: Machine, real: Machine) -> None:
     """Raise `PlanError` with the facts of a plan's machine that are others."""
     if planned == real:  # Searches ask this of each of very many plans.
         return
-    facts = {name: (value, getattr(real, name)) for name, value in asdict(planned).items()}
-    others = {name: both for name, both in facts.items() if both[0] != both[1]}
-    was, now = (
-        ", ".join(f"{name} {both[side]}" for name, both in others.items()) for side in (0, 1)
-    )
+    sides = asdict(planned), asdict(real)
+    others = [name for name, value in sides[0].items() if value != sides[1][name]]
+    was, now = (", ".join(f"{name} {side[name]}" for name in others) for side in sides)
     raise PlanError("machine", was, f"the accelerator has {now}")
 
 
@@ -124,8 +113,8 @@ def _rules(
     rules, known = StageRules(plan, graph, config), {op.name: op for op in ops}
     match stage:
         case ConcurrentStage():
-            apart = partial(depend, moving=graph.moving)
-            yield from concurrent_rules(stage, known, rules, apart)
+            branches = import_module("celosia.sw.branches.rules")
+            yield from branches.concurrent_rules(stage, known, rules)
             for each in (each for branch in stage.branches for each in branch.stages):
                 yield from _rules(each, [known[op] for op in each.ops], plan, graph, config)
         case AttentionStage():

@@ -1,6 +1,7 @@
 """A plan to a program in order of meaning: correct, and no faster than one operation at a time."""
 
 from collections.abc import Iterator
+from importlib import import_module
 
 from celosia.sw.ir.graph import Graph, LayerNorm, MatMul, Transform
 from celosia.sw.ir.graph import Op as GraphOp
@@ -16,7 +17,6 @@ from celosia.sw.planning.forms.stages import (
 from celosia.sw.scheduling.expansion.beside import beside, may_stand_beside
 from celosia.sw.scheduling.expansion.expand_attention import expand_attention
 from celosia.sw.scheduling.expansion.expand_linear import expand_linear
-from celosia.sw.scheduling.expansion.merge import merged
 from celosia.sw.scheduling.expansion.row_blocks import row_blocks
 from celosia.sw.scheduling.moves import Moves
 from celosia.sw.scheduling.pieces import open_rings
@@ -51,7 +51,7 @@ def _ops(plan: Plan, graph: Graph) -> Iterator[tuple[str, Op]]:
                 [_of_stage(each, known, moves) for each in branch.stages]
                 for branch in stage.branches
             ]
-            yield from merged(stage, branches)
+            yield from import_module("celosia.sw.branches.merge").merged(stage, branches)
         else:
             yield from _of_stage(stage, known, moves)
 

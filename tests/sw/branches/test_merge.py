@@ -2,9 +2,9 @@
 
 import pytest
 
+from celosia.sw.branches.merge import _shares
 from celosia.sw.ir.graph import View
 from celosia.sw.ir.program import LocalRows, Space, Store
-from celosia.sw.scheduling.expansion.merge import _shares
 
 OP = ("name", Store(View("t", 0, 0, 4, 4), LocalRows(Space.SCRATCHPAD, 0, 4, 1, 4)))
 """Nothing for the array."""

@@ -1,23 +1,21 @@
 """What makes branches that are computed beside each other legal."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import combinations
 
 from celosia.sw.ir.graph import Op
 from celosia.sw.planning.forms.names import rings_in
 from celosia.sw.planning.forms.stages import ConcurrentStage
 from celosia.sw.planning.rules.common import Rule, StageRules
+from celosia.sw.planning.rules.verify import depend
 
 __all__ = ["concurrent_rules"]
 
 
 def concurrent_rules(
-    stage: ConcurrentStage,
-    ops: Mapping[str, Op],
-    rules: StageRules,
-    depend: Callable[[Op, Op], bool],
+    stage: ConcurrentStage, ops: Mapping[str, Op], rules: StageRules
 ) -> Iterator[Rule]:
-    """The rules of branches of `ops`, of which any two may `depend` on each other."""
+    """The rules of branches of `ops`, beside those of their stages."""
     yield "branches", len(stage.branches) > 1, "one branch is nothing beside another"
     for branch in stage.branches:
         yield "branches", bool(branch.stages), "a branch has no stages"
@@ -27,6 +25,6 @@ def concurrent_rules(
     for one, other in combinations(stage.branches, 2):
         for a in one.ops:
             for b in other.ops:
-                legal = not depend(ops[a], ops[b])
+                legal = not depend(ops[a], ops[b], rules.graph.moving)
                 yield "branches-apart", legal, f"{a} and {b} depend on each other"
         yield from rules.apart(rings_in(one, rules.plan), rings_in(other, rules.plan))
