@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from celosia.isa.encoding import Command, Funct
+from celosia.isa.encoding import PRODUCTS, Command, Funct
+from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.ir.causal import needed_macs
 from celosia.sw.ir.graph import Graph
 from celosia.sw.timeline.graphs import GraphCycles
@@ -23,6 +24,7 @@ __all__ = [
     "Group",
     "add_predicted",
     "add_up",
+    "command_operators",
     "cut_program",
     "group_name",
     "group_operators",
@@ -61,6 +63,26 @@ class Cut:
 
     mark: int
     group: str
+
+
+def command_operators(compiled: CompiledGraph) -> tuple[str, ...]:
+    """The operator that each command of a program belongs to, when the program is expanded.
+
+    Empty for those before all.
+    """
+    names = ["", *(written.operator for written in compiled.ops)]
+    pairs = zip(names, compiled.commands, strict=True)
+    return tuple(name for name, commands in pairs for _ in range(sum(map(_length, commands))))
+
+
+def _length(command: Command) -> int:
+    """Commands that a command that is no loop stands for."""
+    if command.funct == Funct.CONFIG_PRODUCTS:
+        return 0
+    if command.funct != Funct.PRODUCTS:
+        return 1
+    values = PRODUCTS.decode(command)
+    return 2 * values["k"] * values["pieces"] * values["columns"]
 
 
 def group_name(operator: str) -> str:

@@ -49,7 +49,7 @@ def measure_graph(
     # A board counts, but cannot be stopped at a mark.
     marked = len(result.marks) == len(program.cuts)
     times = add_up(groups, program.cuts, result.marks, end) if end and marked else {}
-    log = executed(result, program.expanded, compiled.operators) if result.log else None
+    log = executed(result, program.expanded, program.operators) if result.log else None
     whole = Measurement(
         name=name,
         macs=sum(group.macs for group in groups),

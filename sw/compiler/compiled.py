@@ -5,7 +5,7 @@ from importlib import import_module
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.documents.svg import Drawing, beneath
-from celosia.isa.encoding import PRODUCTS, Command, Funct
+from celosia.isa.encoding import Command
 from celosia.isa.memory import MemoryTiming
 from celosia.sw.ir.graph import Graph, MatMul, Tensor
 from celosia.sw.ir.program import Load, Written
@@ -57,16 +57,6 @@ class CompiledGraph:
         return str(self.drawing)
 
     @property
-    def operators(self) -> tuple[str, ...]:
-        """The operator that each command belongs to, when the program is expanded.
-
-        Empty for those before all.
-        """
-        names = ["", *(written.operator for written in self.ops)]
-        pairs = zip(names, self.commands, strict=True)
-        return tuple(name for name, commands in pairs for _ in range(sum(map(_length, commands))))
-
-    @property
     def in_memory(self) -> list[Tensor]:
         """The tensors that ever are in memory: constants, then caches, then all others.
 
@@ -101,13 +91,3 @@ class CompiledGraph:
         for written, count in zip(self.ops, counts, strict=True):
             follower.follow(written.op, written.operator, count)
         return follower.result()
-
-
-def _length(command: Command) -> int:
-    """Commands that a command that is no loop stands for."""
-    if command.funct == Funct.CONFIG_PRODUCTS:
-        return 0
-    if command.funct != Funct.PRODUCTS:
-        return 1
-    values = PRODUCTS.decode(command)
-    return 2 * values["k"] * values["pieces"] * values["columns"]

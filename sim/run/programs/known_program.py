@@ -12,6 +12,7 @@ from celosia.sim.profile.operator_groups import (
     Cut,
     Group,
     add_predicted,
+    command_operators,
     cut_program,
     group_name,
     group_operators,
@@ -42,6 +43,11 @@ class KnownProgram:
         return [command for _, command in expand(self.compiled.program, self.compiled.config)]
 
     @cached_property
+    def operators(self) -> tuple[str, ...]:
+        """The operator that each command belongs to, loops expanded."""
+        return command_operators(self.compiled)
+
+    @cached_property
     def groups(self) -> tuple[Group, ...]:
         """The operators that are shown together."""
         return group_operators(self.graph, self.compiled.config.dim)
@@ -49,12 +55,12 @@ class KnownProgram:
     @cached_property
     def cuts(self) -> tuple[Cut, ...]:
         """Where the time of one group ends and that of another begins."""
-        return cut_program(self.expanded, self.compiled.operators)
+        return cut_program(self.expanded, self.operators)
 
     @cached_property
     def commands(self) -> int:
         """How many commands there are, loops expanded."""
-        return len(self.compiled.operators)
+        return len(self.operators)
 
     @cached_property
     def work(self) -> ProgramWork:
@@ -74,7 +80,7 @@ class KnownProgram:
     @cached_property
     def parts(self) -> dict[str, dict[str, Any]]:
         """What a `Measurement` has of each group before it runs."""
-        commands = Counter(map(group_name, self.compiled.operators))
+        commands = Counter(map(group_name, self.operators))
         predicted = add_predicted(self.groups, self.prediction)
         return {
             group.name: {

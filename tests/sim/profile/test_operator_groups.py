@@ -13,6 +13,7 @@ from celosia.sim.profile.operator_groups import (
     Group,
     add_predicted,
     add_up,
+    command_operators,
     cut_program,
     group_name,
     group_operators,
@@ -87,7 +88,7 @@ def test_a_program_is_cut_where_products_of_another_group_follow():
 def test_a_compiled_encoder_is_cut_into_its_groups():
     compiled = compile_graph(GRAPH, PRESETS["tiny"])
     expanded = [command for _, command in expand(compiled.program, PRESETS["tiny"])]
-    cuts = cut_program(expanded, compiled.operators)
+    cuts = cut_program(expanded, command_operators(compiled))
     names = {group.name for group in group_operators(GRAPH, 4)}
     assert {cut.group for cut in cuts} == names - {"norm"}
     assert [cut.mark for cut in cuts] == sorted(cut.mark for cut in cuts)
@@ -96,7 +97,7 @@ def test_a_compiled_encoder_is_cut_into_its_groups():
 def test_a_program_without_products_is_not_cut():
     compiled = compile_graph(layernorm_case(5, 9, 0).graph, PRESETS["tiny"])
     expanded = [command for _, command in expand(compiled.program, PRESETS["tiny"])]
-    assert cut_program(expanded, compiled.operators) == ()
+    assert cut_program(expanded, command_operators(compiled)) == ()
 
 
 def group(name):
