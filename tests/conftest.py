@@ -68,7 +68,7 @@ def steps_have_the_usual_sizes(
 ) -> None:
     """Programs of steps compute the same with any: comparing takes longer than compiling one."""
     if "compared_steps" not in request.fixturenames:
-        monkeypatch.setattr(bucket, "choose_step", lambda _graph, _config, _timing, usual: usual)
+        monkeypatch.setattr(bucket, "choose_step", lambda _graph, _config, usual: usual)
 
 
 _SECONDS = 100

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.documents.record import Named
 from celosia.isa.memory import MemoryTiming
-from celosia.sw.compiler.choose import GAIN, choose, cycles_or_reason
+from celosia.sw.compiler.choose import GAIN, choose
 from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.compiler.passes import predict
 from celosia.sw.compiler.pipeline import Decide, compile_graph, find_plan
@@ -99,6 +99,16 @@ def plan_graph(
         prediction=prediction,
         scaled=scaled,
     )
+
+
+def cycles_or_reason(
+    graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None, choices: Choices
+) -> int | str:
+    """The predicted cycles, or why it is not possible."""
+    try:
+        return predict(graph, config, choices, timing).cycles
+    except ValueError as error:
+        return str(error)
 
 
 def _why_not(cycles: int, chosen: int) -> str:

@@ -14,7 +14,7 @@ from typing import Final
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 from celosia.sw.compiler.descent import PlanCosts, descended
-from celosia.sw.compiler.passes import planned, predict
+from celosia.sw.compiler.passes import planned
 from celosia.sw.compiler.probe import is_much_of, probe_graph, product_tiles
 from celosia.sw.compiler.scores import choose_scores
 from celosia.sw.ir.graph import Graph, MatMul
@@ -22,7 +22,7 @@ from celosia.sw.planning.choices import DEFAULT, Choices
 from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.plan import head_groups
 
-__all__ = ["choices_by_rows", "choose", "choose_step", "cycles_or_reason"]
+__all__ = ["choices_by_rows", "choose", "searched_choices"]
 
 SEARCHED_TILES: Final = 8_192
 """Graphs whose probe has more products of tiles take the default choices: they are long ones."""
@@ -30,8 +30,6 @@ GAIN: Final = 0.01
 """An alternative must be better by this share: predictions have errors, too."""
 _SEARCHED: Final = ("piece_tiles", "block_tiles", "fused_norms", "overlap", "spare_tiles")
 """Choices that depend on sizes; two pieces of weights are 32 tiles of spare."""
-_OF_STEPS: Final = ("piece_tiles", "spare_tiles")
-"""Choices of a step among them, whose rows are one block."""
 
 
 def choose(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None = None) -> Choices:
@@ -49,23 +47,10 @@ def choose(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None 
     if probe is not graph and _spills(graph, config, chosen):
         return chosen
 
-    return _descended(probe, config, timing, chosen, _SEARCHED, GAIN)
+    return searched_choices(probe, config, timing, chosen, _SEARCHED, GAIN)
 
 
-def choose_step(
-    graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None, choices: Choices
-) -> Choices:
-    """`choices` with those sizes that are expected to be best for a small decoder's step, `graph`.
-
-    A load that is needed at once waits for the piece before it, and what is spared for short
-    transforms is what queues of loads and stores need: that differs from graph to graph.
-    """
-    if product_tiles(graph, config) > SEARCHED_TILES:
-        return choices
-    return _descended(graph, config, timing, choices, _OF_STEPS)
-
-
-def _descended(
+def searched_choices(
     graph: Graph,
     config: AcceleratorConfig,
     timing: MemoryTiming | None,
@@ -105,13 +90,3 @@ def _spills(graph: Graph, config: AcceleratorConfig, choices: Choices) -> bool:
         plan = decide_graph(graph, config, choices)
         return any(group.spill is not None for group in head_groups(plan))
     return False
-
-
-def cycles_or_reason(
-    graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None, choices: Choices
-) -> int | str:
-    """The predicted cycles, or why it is not possible."""
-    try:
-        return predict(graph, config, choices, timing).cycles
-    except ValueError as error:
-        return str(error)

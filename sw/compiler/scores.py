@@ -30,20 +30,20 @@ _TILES: Final = 8_192
 of short ones."""
 _ROWS: Final = 16
 """Tiles of rows, at least: a few blocks, of which one follows the other."""
-FORMS: Final = ("as by rule", "at once", "twice", "through memory")
-"""The forms that are compared; the first is what a rule of shapes says.  None is at once in blocks
-of less than half of the array's rows: scores that are computed twice take no longer then."""
+FORMS: Final[Mapping[str, Mapping[str, bool]]] = {
+    "as by rule": {},
+    "at once": {"whole_scores": True, "short_blocks": True},
+    "twice": {"whole_scores": False, "scores_in_memory": False},
+    "through memory": {"whole_scores": False, "scores_in_memory": True},
+}
+"""The forms that are compared, as choices; the first is what a rule of shapes says.  None is at
+once in blocks of less than half of the array's rows: scores that are computed twice take no longer
+then."""
 
 
 def forms(choices: Choices) -> Mapping[str, Choices]:
     """`choices` with each of the forms, by its name."""
-    ways: tuple[dict[str, int | bool], ...] = (
-        {},
-        {"whole_scores": True, "short_blocks": True},
-        {"whole_scores": False, "scores_in_memory": False},
-        {"whole_scores": False, "scores_in_memory": True},
-    )
-    return {name: replace(choices, **way) for name, way in zip(FORMS, ways, strict=True)}
+    return {name: replace(choices, **way) for name, way in FORMS.items()}
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def choose_scores(
     found = scores_cycles(graph, config, timing, choices)
     if not found:
         return choices
-    rule, best = found[FORMS[0]], min(found.values(), key=lambda form: form.cycles)
+    (rule, *_), best = found.values(), min(found.values(), key=lambda form: form.cycles)
     return best.choices if best.cycles < rule.cycles * (1 - gain) else choices
 
 
@@ -107,8 +107,8 @@ def scores_cycles(
                 )
                 found[name] = ScoresCycles(others, round(cycles), stages)
         except ValueError:
-            if name == FORMS[0]:
-                return {}
+            if not found:
+                return {}  # What the rule says is not possible.
     return found
 
 

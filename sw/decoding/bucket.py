@@ -8,14 +8,16 @@ are.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command
 from celosia.isa.memory import MEMORY_BASE
-from celosia.sw.compiler.choose import choose_step
+from celosia.sw.compiler.choose import SEARCHED_TILES, searched_choices
 from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.compiler.passes import Compress, Encode
 from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.compiler.probe import product_tiles
 from celosia.sw.decoding.moved import moved
 from celosia.sw.decoding.patches import Patch, find_patches
 from celosia.sw.decoding.texts import CacheLayout, Place
@@ -23,7 +25,10 @@ from celosia.sw.ir.graph import Graph
 from celosia.sw.passes.check_addresses import check_addresses
 from celosia.sw.planning.choices import DEFAULT, Choices
 
-__all__ = ["Bucket", "compile_bucket"]
+__all__ = ["Bucket", "choose_step", "compile_bucket"]
+
+_SIZES: Final = ("piece_tiles", "spare_tiles")
+"""Choices of a step that depend on its sizes: its rows are one block."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -81,6 +86,17 @@ class Bucket:
         return tuple(program)
 
 
+def choose_step(graph: Graph, config: AcceleratorConfig, choices: Choices) -> Choices:
+    """`choices` with those sizes that are expected to be best for a small decoder's step, `graph`.
+
+    A load that is needed at once waits for the piece before it, and what is spared for short
+    transforms is what queues of loads and stores need: that differs from graph to graph.
+    """
+    if product_tiles(graph, config) > SEARCHED_TILES:
+        return choices
+    return searched_choices(graph, config, None, choices, _SIZES)
+
+
 def compile_bucket(
     graph: Graph,
     layout: CacheLayout,
@@ -104,7 +120,7 @@ def compile_bucket(
     # Texts of one length would share what sets their masks.
     places = tuple(Place(number, contexts[-1] - number) for number in range(texts))
     graph = moved(graph, layout, longest, places)
-    choices = choose_step(graph, config, None, choices)
+    choices = choose_step(graph, config, choices)
     # A loop over texts would be right for places at equal distances alone.
     how = Decide(choices), Encode(base=base), Compress(loops=texts == 1)
     compiled = compile_graph(graph, config, *how)

@@ -10,9 +10,11 @@ from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sim.run.checks import checked_graph
 from celosia.sw.compiler import choose as choose_module
 from celosia.sw.compiler import descent as descent_module
-from celosia.sw.compiler.choose import choices_by_rows, choose, choose_step
+from celosia.sw.compiler.choose import choices_by_rows, choose
 from celosia.sw.compiler.passes import planned
 from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.decoding import bucket
+from celosia.sw.decoding.bucket import choose_step
 from celosia.sw.ir.graph_verify import verify
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.models import cases
@@ -102,10 +104,10 @@ def test_sizes_of_a_step_are_what_is_predicted_to_be_best(monkeypatch, cycles, b
     monkeypatch.setattr(choose_module, "PlanCosts", lambda *_: cost)
     graph = case(7, 5).graph
     small = replace(NEED, piece_tiles=2)
-    assert choose_step(graph, TINY, None, NEED) == replace(small, spare_tiles=best)
-    assert choose_step(graph, TINY, None, Choices()) == Choices(piece_tiles=2)
-    monkeypatch.setattr(choose_module, "SEARCHED_TILES", 0)
-    assert choose_step(graph, TINY, None, NEED) == NEED
+    assert choose_step(graph, TINY, NEED) == replace(small, spare_tiles=best)
+    assert choose_step(graph, TINY, Choices()) == Choices(piece_tiles=2)
+    monkeypatch.setattr(bucket, "SEARCHED_TILES", 0)
+    assert choose_step(graph, TINY, NEED) == NEED
 
 
 @pytest.mark.parametrize("spare", [0, 16, 32])

@@ -110,7 +110,7 @@ def test_without_the_form_of_the_rule_nothing_is_compared_and_any_other_may_be_l
     monkeypatch.setattr(scores, "predict", lambda *_: SimpleNamespace(cycles=5))
     monkeypatch.setattr(scores, "decide_graph", decided("as by rule"))
     assert scores_cycles(attention(64), BASE, None, DEFAULT) == {}
-    for name in FORMS[1:]:
+    for name in [*FORMS][1:]:
         monkeypatch.setattr(scores, "decide_graph", decided(name))
         found = scores_cycles(attention(64), BASE, None, DEFAULT)
         assert [*found] == [form for form in FORMS if form != name]
