@@ -32,7 +32,8 @@ def short_scales(graph: Graph, config: AcceleratorConfig) -> Graph:
         long_scales(each, config.scale_bits).any() for each in scales_of(graph)
     ):
         return graph
-    vectors = {view.tensor for op in graph.ops for view in _views(op)}
+    named = (scale for op in graph.ops for _, _, scale in _scales(op))
+    vectors = {scale.tensor for scale in named if isinstance(scale, View)}
     constants = {
         name: round_scales(value, config.scale_bits) if name in vectors else value
         for name, value in graph.constants.items()
@@ -41,38 +42,30 @@ def short_scales(graph: Graph, config: AcceleratorConfig) -> Graph:
     return replace(graph, ops=ops, constants=constants)
 
 
-def _parts(op: Op) -> Iterator[Any]:
-    """What may have scales: the operator, and its finish."""
-    yield op
-    if finish := getattr(op, "finish", None):
-        yield finish
-
-
-def _named(part: Any) -> Iterator[tuple[str, Any]]:
-    for name in _FIELDS:
-        if (scale := getattr(part, name, None)) is not None:
-            yield name, scale
-
-
-def _views(op: Op) -> Iterator[View]:
-    for part in _parts(op):
-        yield from (scale for _, scale in _named(part) if isinstance(scale, View))
+def _scales(op: Op) -> Iterator[tuple[Any, str, Any]]:
+    """The scales of an operator and of its finish: whose each is, in which field, and it."""
+    for part in (op, getattr(op, "finish", None)):
+        for name in _FIELDS:
+            if (scale := getattr(part, name, None)) is not None:
+                yield part, name, scale
 
 
 def scales_of(graph: Graph) -> Iterator[NDArray[np.float32]]:
     """All scales, those of columns as vectors."""
     for op in graph.ops:
-        for part in _parts(op):
-            for _, scale in _named(part):
-                if isinstance(scale, View):
-                    yield graph.constants[scale.tensor][scale.slices].reshape(-1)
-                else:
-                    yield np.full(1, scale, np.float32)
+        for _, _, scale in _scales(op):
+            if isinstance(scale, View):
+                yield graph.constants[scale.tensor][scale.slices].reshape(-1)
+            else:
+                yield np.full(1, scale, np.float32)
 
 
 def _short(op: Op, config: AcceleratorConfig) -> Op:
-    for part in _parts(op):
-        numbers = {name: each for name, each in _named(part) if not isinstance(each, View)}
-        short = {name: short_scale(each, config) for name, each in numbers.items()}
-        op = replace(op, **short) if part is op else replace(op, finish=replace(part, **short))
-    return op
+    whole: Any = op
+    for part, name, scale in _scales(op):
+        if not isinstance(scale, View):
+            short = {name: short_scale(scale, config)}
+            if part is not op:
+                short = {"finish": replace(whole.finish, **short)}
+            whole = replace(whole, **short)
+    return whole
