@@ -2,7 +2,10 @@
 
 from collections.abc import Iterator
 
-__all__ = ["even_cuts", "even_sizes", "tiles"]
+__all__ = ["Spans", "even_cuts", "even_sizes", "side_by_side", "tiles"]
+
+Spans = tuple[tuple[int, int], ...]
+"""First row and number of rows of each span of a ring."""
 
 
 def tiles(extent: int, size: int) -> int:
@@ -26,3 +29,8 @@ def even_cuts(extent: int, most: int, multiple: int = 1) -> Iterator[tuple[int, 
 def even_sizes(extent: int, most: int, multiple: int = 1) -> tuple[int, ...]:
     """The lengths of such parts."""
     return tuple(size for _, size in even_cuts(extent, most, multiple))
+
+
+def side_by_side(first: int, rows: int, count: int) -> Spans:
+    """So many spans of these rows, one behind the other."""
+    return tuple((first + turn * rows, rows) for turn in range(count))

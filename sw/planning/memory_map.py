@@ -42,21 +42,20 @@ from typing import Final, Literal
 
 from celosia.isa.config import ACC_BYTES, AcceleratorConfig
 from celosia.sw.planning.choices import Choices
+from celosia.sw.planning.extents import side_by_side
 from celosia.sw.planning.forms.plan import RingPlan
+from celosia.sw.planning.rules.common import SHARES
 
 __all__ = [
     "CACHED",
     "FEW_ROWS",
     "REGULAR",
-    "RING_SHARES",
     "SEVERAL_ROWS",
     "SEVERAL_TEXTS",
     "Layout",
     "MemoryMap",
 ]
 
-RING_SHARES: Final = 3
-"""Two pieces of up to so large a share of a ring stay in it together, wherever the first stands."""
 _BANKS: Final = 4
 _RING_PIECES: Final = 4
 """Pieces of weights that a ring has at least."""
@@ -66,7 +65,7 @@ _CHUNK_TILES: Final = 8
 """Int16 tiles of a block of rows that are worth a ring of their own."""
 _RESULTS: Final = 2
 """Results of so many transforms fit into their ring at once."""
-_SHARES: Final = 8
+_PARAMETER_SHARES: Final = 8
 """One transform may take one of so many shares of the parameter memory, for each kind."""
 _PARTS: Final = 64
 
@@ -204,17 +203,27 @@ class MemoryMap:
 
     def __init__(self, config: AcceleratorConfig, choices: Choices, layout: Layout = REGULAR):
         self.config, self.choices, self.layout = config, choices, layout
+        self.bank_rows = config.scratchpad_rows // _BANKS
+        """Rows of a bank, or of a quarter of the scratchpad."""
+        self.accumulator_half = config.accumulator_rows // 2
+        """Rows of half the accumulator."""
+        self.slots = config.statistics_rows // 2
+        """Rows whose statistics half of all slots keep."""
         half = self.bank_rows // 2
-        if half < RING_SHARES * config.dim:
-            least = 2 * _BANKS * RING_SHARES * config.dim
+        if half < SHARES * config.dim:
+            least = 2 * _BANKS * SHARES * config.dim
             raise ValueError(
                 f"scratchpad_kib: {config.scratchpad_kib} are {config.scratchpad_rows} rows, but "
-                f"graphs need at least {2 * _BANKS * RING_SHARES}*dim = {least}"
+                f"graphs need at least {2 * _BANKS * SHARES}*dim = {least}"
             )
         if layout is REGULAR and half >= 2 * _CHUNK_TILES * choices.block_tiles * config.dim:
             self.layout = _ROOMY
         self.rings = dict(self._rings())
         """All rings by name; those of heads are added."""
+        self.residuals = "residuals" if "residuals" in self.rings else "words"
+        """The ring of int16 that are added to sums; apart from `added` if both have room."""
+        self.added = "added" if "added" in self.rings else "words"
+        """The ring of int16 on the way to their normalization, between products."""
         if self.layout.alike:
             rows = self.key_tiles * self.columns(self.rings["weights"].least) * config.dim
             self.rings |= {
@@ -231,9 +240,11 @@ class MemoryMap:
         yield "columns", RingPlan(space="parameters", spans=((0, parameters),))
         if config.normalization:
             yield "affines", RingPlan(space="parameters", spans=((parameters, parameters),))
-        yield "halves", _halves("accumulator", self.accumulator_half)
+        # One half is worked on while the other one is drained.
+        halves, slots = (side_by_side(0, rows, 2) for rows in (self.accumulator_half, self.slots))
+        yield "halves", RingPlan(space="accumulator", spans=halves)
         if config.normalization:
-            yield "slots", _halves("statistics", self.slots, step=self.slots)
+            yield "slots", RingPlan(space="statistics", spans=slots, step=self.slots)
         for name, parts in layout.read_by_heads.items():
             yield name, self._scratchpad(*parts)
 
@@ -244,37 +255,7 @@ class MemoryMap:
         """First row and number of rows of a part of a bank."""
         bank, first, count = part
         rows = self.bank_rows
-        return self.banks[bank] + first * rows // _PARTS, count * rows // _PARTS
-
-    @property
-    def bank_rows(self) -> int:
-        """Rows of a bank, or of a quarter of the scratchpad."""
-        return self.config.scratchpad_rows // _BANKS
-
-    @property
-    def banks(self) -> tuple[int, ...]:
-        """The first row of each bank."""
-        return tuple(bank * self.bank_rows for bank in range(_BANKS))
-
-    @property
-    def accumulator_half(self) -> int:
-        """Rows of half the accumulator."""
-        return self.config.accumulator_rows // 2
-
-    @property
-    def slots(self) -> int:
-        """Rows whose statistics half of all slots keep."""
-        return self.config.statistics_rows // 2
-
-    @property
-    def residuals(self) -> str:
-        """The ring of int16 that are added to sums; apart from `added` if both have room."""
-        return "residuals" if "residuals" in self.rings else "words"
-
-    @property
-    def added(self) -> str:
-        """The ring of int16 on the way to their normalization, between products."""
-        return "added" if "added" in self.rings else "words"
+        return bank * rows + first * rows // _PARTS, count * rows // _PARTS
 
     @staticmethod
     def results(element_bytes: int) -> str:
@@ -303,9 +284,10 @@ class MemoryMap:
 
     def head_spans(self, numerators: int) -> dict[str, tuple[int, int]]:
         """The rows of what a head uses, if the numerators of a part take so many, or more."""
-        first, bank = self.banks, self.bank_rows
         if self.layout.heads:
             return {name: self._span(part) for name, part in self.layout.heads.items()}
+        bank = self.bank_rows
+        first = range(0, _BANKS * bank, bank)
         return {
             "keys": (first[0], bank),
             "numerators even": (first[1], numerators),
@@ -350,7 +332,7 @@ class MemoryMap:
 
     def columns(self, ring_rows: int) -> int:
         """Tiles of columns that a load moves, and of which two pieces of W stay in a ring."""
-        rows = RING_SHARES * self.piece_tiles * self.config.dim
+        rows = SHARES * self.piece_tiles * self.config.dim
         return max(1, min(self.config.max_blocks, ring_rows // rows))
 
     def drain_tiles(self, ring: str, row_bytes: int) -> int:
@@ -359,7 +341,7 @@ class MemoryMap:
         The tiles of all rows of a block take `row_bytes` bytes side by side.
         """
         fit = self.rows(ring) // (_RESULTS * row_bytes)
-        most = max(1, min(fit, self.config.parameter_rows // _SHARES))
+        most = max(1, min(fit, self.config.parameter_rows // _PARAMETER_SHARES))
         short = self.layout.short_drains
         return min(most, self.layout.nest_pieces * self.choices.piece_tiles) if short else most
 
@@ -374,10 +356,5 @@ class MemoryMap:
             self.choices.block_tiles * self.config.dim,
             self.accumulator_half,
             self.rows("wide") // ACC_BYTES,
-            self.bank_rows // 2 // (RING_SHARES * self.piece_tiles),
+            self.bank_rows // 2 // (SHARES * self.piece_tiles),
         )
-
-
-def _halves(space: Literal["accumulator", "statistics"], rows: int, step: int = 1) -> RingPlan:
-    """Two halves by turns: one is worked on while the other one is drained."""
-    return RingPlan(space=space, spans=((0, rows), (rows, rows)), step=step)

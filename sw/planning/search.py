@@ -11,6 +11,7 @@ from typing import Literal
 from celosia.isa.config import AcceleratorConfig
 from celosia.sw.ir.graph import Graph, MatMul
 from celosia.sw.planning.cuts import Cut, cuts
+from celosia.sw.planning.extents import Spans, side_by_side
 from celosia.sw.planning.finish import ProductFinish
 from celosia.sw.planning.forms.plan import Plan, RingPlan
 from celosia.sw.planning.forms.stages import LinearStage, PiecesOfA, PiecesOfW
@@ -20,8 +21,6 @@ from celosia.sw.planning.rules.verify import machine_of
 __all__ = ["product_plans"]
 
 Order = Literal["rows", "cols"]
-Spans = tuple[tuple[int, int], ...]
-"""First row and number of rows of each span of a ring."""
 
 
 def product_plans(op: MatMul, graph: Graph, config: AcceleratorConfig) -> Iterator[Plan]:
@@ -90,21 +89,17 @@ def _spans(cut: Cut, config: AcceleratorConfig, kept_a: int | None) -> tuple[Spa
     count, bank = config.scratchpad_banks, config.scratchpad_bank_rows
     half = count // 2
     if len(cut.rows) > 1:  # A tile of B may meet any tile of A.
-        return _banks(range(half), bank), _banks(range(half, count), bank)
+        return side_by_side(0, bank, half), side_by_side(half * bank, bank, count - half)
     wanted = loads_ahead(config) // 2 if kept_a is None else kept_a
     least = half if max(cut.rows) > config.dim else 1
     first = max(least, -(-wanted // max(1, bank // cut.a_rows)))
     if (count - first) * (bank // cut.b_rows) >= 2 * count:
-        return _banks(range(first), bank), _banks(range(first, count), bank)
+        return side_by_side(0, bank, first), side_by_side(first * bank, bank, count - first)
     least_b = min(-(-(loads_ahead(config) + 4) // count), max(1, bank // 2 // cut.b_rows))
     room = (bank - least_b * cut.b_rows) // cut.a_rows
     rows = max(1, min(-(-wanted // count), room)) * cut.a_rows
     every = [index * bank for index in range(count)]
     return tuple((row, rows) for row in every), tuple((row + rows, bank - rows) for row in every)
-
-
-def _banks(banks: range, rows: int) -> Spans:
-    return tuple((bank * rows, rows) for bank in banks)
 
 
 @dataclass(frozen=True)
@@ -154,7 +149,7 @@ class _Plans:
         return {
             "a": RingPlan(space="scratchpad", spans=a),
             "b": RingPlan(space="scratchpad", spans=b),
-            "sums": RingPlan(space="accumulator", spans=((0, half), (half, half))),
+            "sums": RingPlan(space="accumulator", spans=side_by_side(0, half, 2)),
             **self.finish.rings,
         }
 

@@ -13,7 +13,7 @@ from celosia.sw.ir.graph import View
 from celosia.sw.ir.graphs.tensors import ELEMENT_BYTES
 from celosia.sw.planning.decisions.decided import Decided
 from celosia.sw.planning.decisions.head_cuts import HeadCuts, HeadShape, head_shape
-from celosia.sw.planning.extents import tiles
+from celosia.sw.planning.extents import Spans, side_by_side, tiles
 from celosia.sw.planning.forms.groups import Head, Heads
 from celosia.sw.planning.forms.plan import RingPlan
 from celosia.sw.planning.forms.stages import (
@@ -23,7 +23,8 @@ from celosia.sw.planning.forms.stages import (
     SpillPlan,
     SumsDrain,
 )
-from celosia.sw.planning.memory_map import RING_SHARES, MemoryMap
+from celosia.sw.planning.memory_map import MemoryMap
+from celosia.sw.planning.rules.common import SHARES
 
 __all__ = ["decide_heads"]
 
@@ -32,8 +33,6 @@ _EXPONENTS: Final = 2
 _QUARTERS: Final = 4
 _BLOCKS_IN_MEMORY: Final = 2
 """Blocks whose scores are in memory at once: those of one leave, those of the other come back."""
-
-Spans = tuple[tuple[int, int], ...]
 
 
 def decide_heads(together: Heads, decided: Decided) -> AttentionStage:
@@ -52,7 +51,7 @@ def decide_heads(together: Heads, decided: Decided) -> AttentionStage:
     ]
     slots, spilled = "slots", all(group.spilled for group in alike)
     if spilled:
-        slots = memory.add("slots of heads", _quarters(memory.slots // 2))
+        slots = _slots(memory, _QUARTERS)
     for group in alike:
         group.may_spill = group.spilled = spilled
         try:
@@ -71,12 +70,9 @@ def decide_heads(together: Heads, decided: Decided) -> AttentionStage:
     for out in (head.context.out for head in together.heads):
         if out.rows == graph.tensors[out.tensor].rows:
             decided.stay(out, made[0].drain.results)
-    return AttentionStage(
-        groups=made,
-        slots=slots if spilled else _slots(memory, ahead),
-        first="halves" if first else "",
-        ahead=ahead,
-    )
+    if not spilled and ahead > 1:  # For those ahead, one that is drained, and one more.
+        slots = _slots(memory, ahead + 2)
+    return AttentionStage(groups=made, slots=slots, first="halves" if first else "", ahead=ahead)
 
 
 def _ahead(groups: Sequence["_Group"]) -> int:
@@ -96,13 +92,11 @@ def _scores_by_turns(groups: Sequence["_Group"], half: int) -> int:
     return scores if scores + contexts <= half else 0
 
 
-def _slots(memory: MemoryMap, ahead: int) -> str:
-    """The ring of statistics: for those ahead, one that is drained, and one more."""
-    if ahead <= 1:
-        return "slots"
-    rows = memory.config.statistics_rows // (ahead + 2)
-    spans = tuple((turn * rows, rows) for turn in range(ahead + 2))
-    return memory.add("slots of heads", RingPlan(space="statistics", spans=spans, step=rows))
+def _slots(memory: MemoryMap, turns: int) -> str:
+    """The ring of the statistics of so many blocks of rows, by turns."""
+    rows = memory.config.statistics_rows // turns
+    ring = RingPlan(space="statistics", spans=side_by_side(0, rows, turns), step=rows)
+    return memory.add("slots of heads", ring)
 
 
 class _Group(HeadCuts):
@@ -192,7 +186,7 @@ class _Group(HeadCuts):
         """
         keys = tiles(self.shape.keys, self.dim)
         across = self.dim * max(self.width, tiles(self.shape.depth, self.dim))
-        fit = self.memory.rows("weights") // (RING_SHARES * across)
+        fit = self.memory.rows("weights") // (SHARES * across)
         most = max(usual, min(self.memory.key_tiles, fit))
 
         def fitness(size: int) -> tuple[float, int]:
@@ -212,9 +206,9 @@ class _Group(HeadCuts):
         if self.spilled:
             spans = (0, self.half // 2), (self.half, self.half // 2)
         elif turns == 0 or (turns <= 2 and self.shape.onto):
-            spans = _side_by_side(self.of_scores, self.half // 2, 2)
+            spans = side_by_side(self.of_scores, self.half // 2, 2)
         elif turns > 2:
-            spans = _side_by_side(self.of_scores, self.half // turns, turns)
+            spans = side_by_side(self.of_scores, self.half // turns, turns)
         else:
             spans = ((self.of_scores, self.half),)
         return self._sums("scores", spans)
@@ -235,7 +229,7 @@ class _Group(HeadCuts):
         if self.spilled:
             return self._sums("contexts", ((half // 2, half // 2), (half + half // 2, half // 2)))
         fit = min(turns, half // (rows * self.width))
-        return self._sums("contexts", _side_by_side(self.of_contexts, half // fit, fit))
+        return self._sums("contexts", side_by_side(self.of_contexts, half // fit, fit))
 
     def _sums(self, name: str, spans: Spans) -> str:
         ring = RingPlan(space="accumulator", spans=spans, step=spans[0][1])
@@ -262,14 +256,3 @@ class _Group(HeadCuts):
             results=results,
             parameters="columns" if self.shape.parameters else "",
         )
-
-
-def _quarters(rows: int) -> RingPlan:
-    """Statistics of four blocks of rows by turns."""
-    spans = tuple((quarter * rows, rows) for quarter in range(_QUARTERS))
-    return RingPlan(space="statistics", spans=spans, step=rows)
-
-
-def _side_by_side(first: int, rows: int, count: int) -> Spans:
-    """So many spans of these rows."""
-    return tuple((first + turn * rows, rows) for turn in range(count))

@@ -18,7 +18,8 @@ from celosia.sw.ir.causal import keys_seen, leaves_out
 from celosia.sw.ir.graph import Graph, View
 from celosia.sw.planning.extents import even_sizes, tiles
 from celosia.sw.planning.forms.groups import Head
-from celosia.sw.planning.memory_map import RING_SHARES, MemoryMap
+from celosia.sw.planning.memory_map import MemoryMap
+from celosia.sw.planning.rules.common import SHARES
 
 __all__ = ["HeadCuts", "HeadShape", "head_shape"]
 
@@ -218,7 +219,7 @@ class HeadCuts:
         bank, keys = memory.bank_rows, tiles(shape.keys, dim)
         most = min(memory.block_rows, self.slots, half // self.width)
         # All numerators in half a bank, or beside just the queries that are used together.
-        queries = min(tiles(shape.depth, dim), RING_SHARES * memory.piece_tiles)
+        queries = min(tiles(shape.depth, dim), SHARES * memory.piece_tiles)
         rows = min(most, self._at_once // keys, max(bank // 2 // keys, bank // (keys + queries)))
         rows = min(rows, memory.numerator_rows // keys)
         if memory.choices.whole_scores and (rows >= shape.rows or self._are_enough(rows)):

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celosia.sw.planning.forms.plan import Machine, Plan, RingPlan
-from celosia.sw.planning.memory_map import RING_SHARES
+from celosia.sw.planning.rules.common import SHARES
 from celosia.sw.scheduling.pieces import Pieces, open_rings
 
 MACHINE = Machine(
@@ -72,9 +72,9 @@ def test_what_never_fits_is_refused():
 
 @given(st.data())
 def test_the_last_two_pieces_of_a_share_never_meet(data):
-    size = data.draw(st.integers(RING_SHARES, 60))
+    size = data.draw(st.integers(SHARES, 60))
     pieces = Pieces(ring((7, size)))
-    sizes = data.draw(st.lists(st.integers(1, size // RING_SHARES), max_size=30))
+    sizes = data.draw(st.lists(st.integers(1, size // SHARES), max_size=30))
     last = None
     for rows in sizes:
         row = pieces.take(rows, rows)
