@@ -18,7 +18,7 @@ from celosia.sw.ir.graph import (
 )
 from celosia.sw.planning.forms.plan import Plan, head_groups
 
-__all__ = ["Group", "Head", "Heads", "Linear", "groups", "head_of", "members", "on_chip"]
+__all__ = ["Group", "Head", "Heads", "Linear", "fuses", "groups", "head_of", "members", "on_chip"]
 
 
 @dataclass(frozen=True)
@@ -107,8 +107,9 @@ def groups(graph: Graph, *, fused_norms: bool) -> Iterator[Group]:
             index += 1
         else:
             # Where norms come first, what is normalized is also what the next sum is added to.
-            fused = fused_norms and _fuses(op, behind)
-            norm = behind if fused and isinstance(behind, LayerNorm) else None
+            norm = None
+            if fused_norms and isinstance(behind, LayerNorm) and fuses(op, behind):
+                norm = behind
             yield Linear(op, norm)
             index += 1 if norm is None else 2
     if heads:
@@ -152,11 +153,9 @@ def on_chip(plan: Plan, graph: Graph) -> frozenset[str]:
     return frozenset(name for head in heads if head for name in head.on_chip)
 
 
-def _fuses(op: MatMul | Transform, norm: Op | None) -> bool:
+def fuses(op: MatMul | Transform, norm: LayerNorm) -> bool:
     """Whether moments for `norm` may be counted while its source is computed."""
-    return (
-        isinstance(norm, LayerNorm) and isinstance(op.finish, AddResidual) and norm.source == op.out
-    )
+    return isinstance(op.finish, AddResidual) and norm.source == op.out
 
 
 class _Readers:

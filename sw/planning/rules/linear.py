@@ -14,6 +14,7 @@ from celosia.sw.ir.graph import (
     Transform,
     View,
 )
+from celosia.sw.planning.forms.groups import fuses
 from celosia.sw.planning.forms.stages import LinearStage, SumsDrain
 from celosia.sw.planning.rules.common import Rule, StageRules
 from celosia.sw.planning.rules.norm import norm_rules
@@ -151,8 +152,7 @@ def _norm(
     if norm is None or stage.norm is None:
         yield "tail", not stage.tail, f"{stage.tail}, but nothing is normalized"
         return
-    fused = isinstance(op.finish, AddResidual) and norm.source == op.out
-    yield "norm", fused, f"{norm} does not normalize the sums of {op} and a residual"
+    yield "norm", fuses(op, norm), f"{norm} does not normalize the sums of {op} and a residual"
     yield from norm_rules(stage.norm, norm, max(stage.rows), rules)
     if stage.tail:
         yield from rules.cut("tail", tuple(part.rows for part in stage.tail), stage.rows[-1])
