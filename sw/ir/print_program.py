@@ -25,7 +25,7 @@ from celosia.sw.ir.program import (
     Transform,
 )
 
-__all__ = ["KINDS", "print_program"]
+__all__ = ["KINDS", "print_operation", "print_program"]
 
 KINDS: Final[Mapping[str, type[Op]]] = {
     "load": Load,
@@ -41,10 +41,12 @@ _BARE: Final = re.compile(r"\w[\w./-]*", re.ASCII)
 
 def print_program(program: Iterable[tuple[str, Op]]) -> str:
     """The text of operations, each with the name of its operator."""
-    return "".join(
-        f"{_name(operator)}: {_NAMES[type(op)]} {' '.join(_entries(op))}\n"
-        for operator, op in program
-    )
+    return "".join(f"{_name(operator)}: {print_operation(op)}\n" for operator, op in program)
+
+
+def print_operation(op: Op) -> str:
+    """The line of an operation, without its operator."""
+    return f"{_NAMES[type(op)]} {' '.join(_entries(op))}"
 
 
 def _name(name: str) -> str:

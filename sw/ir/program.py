@@ -7,6 +7,7 @@ Rows are numbers; configuration is part of each operation, and what is in memory
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from importlib import import_module
 from itertools import product
 
 from celosia.isa.encoding import WeightType
@@ -64,6 +65,12 @@ class LocalRows:
         """One more than the last local row."""
         return self.row + (self.blocks - 1) * self.pitch + self.rows
 
+    @property
+    def ranges(self) -> list[tuple[int, int]]:
+        """The first row of each block, and the row behind its last."""
+        firsts = [self.row + block * self.pitch for block in range(self.blocks)]
+        return [(first, first + self.rows) for first in firsts]
+
     def block(self, index: int, count: int = 1) -> "LocalRows":
         """Some consecutive blocks of it."""
         first = self.row + index * self.pitch
@@ -73,8 +80,17 @@ class LocalRows:
         return f"{self.space.value}[{self.row}:{self.end}]"
 
 
+class _Operation:
+    """What any operation does: it says in a line what it is."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return import_module("celosia.sw.ir.print_program").print_operation(self)
+
+
 @dataclass(frozen=True, slots=True)
-class Load:
+class Load(_Operation):
     """Move `view` to local rows, blocks of columns below each other."""
 
     unit = Unit.LOAD
@@ -83,24 +99,18 @@ class Load:
     after: int = 0
     """The number of stores, from the program's first on, that must have reached memory before."""
 
-    def __str__(self) -> str:
-        return f"load {self.view} to {self.to}"
-
 
 @dataclass(frozen=True, slots=True)
-class LoadParameters:
+class LoadParameters(_Operation):
     """Move part of a row of 32-bit elements, a constant, to parameter rows."""
 
     unit = Unit.LOAD
     view: View
     to: LocalRows
 
-    def __str__(self) -> str:
-        return f"load {self.view} to {self.to}"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Products:
+class Products(_Operation):
     """Products for tiles of columns, pieces of K and tiles of K, in nests from outside to inside.
 
     Tiles of K are dim deep and tiles of columns dim wide, but for the last.
@@ -174,16 +184,9 @@ class Products:
         """Scratchpad rows of the weights of a tile that is so deep and wide."""
         return min(cols if self.w_transposed else depth, self.w_type.tile_rows(dim))
 
-    def __str__(self) -> str:
-        sign = "+=" if self.accumulate else "="
-        w = f"{self.w}{'.T' * self.w_transposed}"
-        w += f" {self.w_type.name.lower()}" * (self.w_type is not WeightType.INT8)
-        nest = f"{self.columns}x{self.pieces}x{self.k}"
-        return f"c@{self.c} {sign} a@{self.a} * w@{w}, {self.rows} rows, tiles {nest}"
-
 
 @dataclass(frozen=True, slots=True)
-class Transform:
+class Transform(_Operation):
     """A function of the rows of a matrix in the accumulator or the scratchpad."""
 
     unit = Unit.TRANSFORM
@@ -220,10 +223,6 @@ class Transform:
         if FUNCTIONS[self.function].normalizes and self.norm is not None:
             yield self.norm["parameter_row"], 2 * -(-self.cols // (dim // 2))
 
-    def __str__(self) -> str:
-        targets = ", ".join(map(str, self.targets)) or "statistics"
-        return f"{targets} = {self.function.name.lower()} {self.source}, {self.cols} columns"
-
 
 @dataclass(frozen=True, slots=True)
 class Drain:
@@ -237,14 +236,9 @@ class Drain:
     bias_row: int | None = None
     """The first parameter row of the bias, which is added before; None: there is none."""
 
-    def __str__(self) -> str:
-        parts = [] if self.bias_row is None else [f" + parameters[{self.bias_row}]"]
-        parts += [] if self.scale is None else [f", scale {self.scale!r}"]
-        return "".join(parts + [", relu"] * self.relu)
-
 
 @dataclass(frozen=True, slots=True)
-class Store:
+class Store(_Operation):
     """Move local rows to `view`: as they are, or sums as `drain` says."""
 
     unit = Unit.STORE
@@ -256,9 +250,6 @@ class Store:
         """First row and number of rows of the parameters that it reads, if it reads any."""
         if self.drain.bias_row is not None:
             yield self.drain.bias_row, -(-self.view.cols // dim)
-
-    def __str__(self) -> str:
-        return f"store {self.source} to {self.view}{self.drain}"
 
 
 Op = Load | LoadParameters | Products | Transform | Store

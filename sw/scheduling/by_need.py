@@ -91,8 +91,9 @@ class _Scheduler:
                 self._readers[each].append(index)
         self._clock = self._clocks()
         self._dim, self._least_spare = config.dim, spare * config.dim
-        over = [clock + cycles for clock, cycles in zip(self._clock, self._cycles, strict=True)]
-        timed = zip(ops, self._clock, over, strict=True)
+        self._ends = [sum(both) for both in zip(self._clock, self._cycles, strict=True)]
+        """When each operation is over, by the array's clock, if that is when it begins."""
+        timed = zip(ops, self._clock, self._ends, strict=True)
         products = [(op, begin, end) for op, begin, end in timed if isinstance(op, Products)]
         self._weights = WeightReads(products, config)
         self._latest = self._latest_begins(products, BankReads(products, config))
@@ -128,7 +129,7 @@ class _Scheduler:
         self, products: Sequence[tuple[Products, int, int]], reads: BankReads
     ) -> list[int]:
         """When each operation must begin if the array is never to wait, by the array's clock."""
-        over = [clock + cycles for clock, cycles in zip(self._clock, self._cycles, strict=True)]
+        over = self._ends
         total = max((end for _, _, end in products), default=0)
         latest = [total] * len(self.ops)
         for index in reversed(range(len(self.ops))):
@@ -153,7 +154,7 @@ class _Scheduler:
             op = self.ops[index]
             if isinstance(op, Products):
                 if op.c // self._bank_rows != bank:
-                    bank, clock = op.c // self._bank_rows, self._clock[index] + self._cycles[index]
+                    bank, clock = op.c // self._bank_rows, self._ends[index]
                 if op.rows >= dim:
                     leaves[index] = clock
         return leaves

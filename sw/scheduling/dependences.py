@@ -170,9 +170,7 @@ class _Rows:
 
 
 def _blocks(rows: LocalRows) -> Iterator[Range]:
-    for block in range(rows.blocks):
-        first = rows.row + block * rows.pitch
-        yield rows.space, first, first + rows.rows
+    return ((rows.space, first, end) for first, end in rows.ranges)
 
 
 @lru_cache(_KNOWN)
@@ -203,16 +201,11 @@ def _nest(op: Products, dim: int) -> Accesses:
 def _joined(space: Space, ranges: set[tuple[int, int]]) -> tuple[Range, ...]:
     """`ranges` of rows, of which those that meet or adjoin are one."""
     joined: list[Range] = []
-    begin, behind = -1, -1
     for first, end in sorted(ranges):
-        if first <= behind:
-            behind = max(behind, end)
-        else:
-            if behind > begin:
-                joined.append((space, begin, behind))
-            begin, behind = first, end
-    if behind > begin:
-        joined.append((space, begin, behind))
+        if joined and first <= joined[-1][2]:
+            joined[-1] = space, joined[-1][1], max(joined[-1][2], end)
+        elif first < end:
+            joined.append((space, first, end))
     return tuple(joined)
 
 

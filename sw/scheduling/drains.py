@@ -209,7 +209,8 @@ def mask_settings(mask: Mask, first_row: int, first_key: int) -> dict[str, int]:
         "causal": int(mask.causal),
         "first_row": mask.first_row + first_row,
         "first_key": first_key,
-        **({} if mask.window is None else {"window": mask.window}),
-        **({} if mask.ring is None else {"ring": mask.ring}),
+        "window": mask.window,
+        "ring": mask.ring,
+        "keys": mask.keys,
     }
-    return settings if mask.keys is None else settings | {"keys": mask.keys}
+    return {name: value for name, value in settings.items() if value is not None}

@@ -69,11 +69,6 @@ class ProductBlock:
     """The rows that are computed, the first and that behind the last; None: all."""
 
     @property
-    def rows(self) -> tuple[int, int]:
-        """The rows that are computed, the first and that behind the last."""
-        return self.met or (0, self.c.rows)
-
-    @property
     def depth(self) -> int:
         """The number of columns of A."""
         return self.w.cols if self.w_transposed else self.w.rows
@@ -252,7 +247,7 @@ def _nest(
     (first, columns), head, last = across, pairs[0], pairs[-1]
     w_k, w_column = head.w.pitch, block.w_type.tile_rows(dim)
     place = first + tile - (block.columns or (0, 0))[0]
-    row, behind = block.rows
+    row, behind = block.met or (0, block.c.rows)
     if not block.w_transposed:
         w_k, w_column = w_column, w_k
     return Products(

@@ -36,34 +36,28 @@ def normalized_rows(
     norm = stage.norm
     slot = moves.rings[stage.slots].take((op.name, row + rows), rows)
     block = NormBlock(op, row, rows, slot)
-    for col, cols in _chunks(op, norm.tiles, moves.dim):
-        yield from _moments(moves, block, col, cols, norm.source)
+    for col, cols in _chunks(op, norm, moves.dim):
+        source = yield from moves.load(block.part(op.source, col, cols), norm.source)
+        start, finish = int(col == 0), int(col + cols == op.source.cols)
+        yield Transform(
+            function=Function.MOMENTS,
+            source=source,
+            cols=cols,
+            settings={"start": start, "finish": finish, "statistics": slot},
+            norm=norm_settings(op),
+        )
     yield from normalized(moves, block, norm)
 
 
 def normalized(moves: Moves, block: NormBlock, norm: NormPlan) -> Iterator[Op]:
     """Normalize rows whose statistics are complete."""
-    for col, cols in _chunks(block.op, norm.tiles, moves.dim):
+    for col, cols in _chunks(block.op, norm, moves.dim):
         yield from _normalized(moves, block, norm, col, cols)
 
 
-def _chunks(op: LayerNorm, most: int, dim: int) -> Iterator[tuple[int, int]]:
+def _chunks(op: LayerNorm, norm: NormPlan, dim: int) -> Iterator[tuple[int, int]]:
     """First column and columns of each transform."""
-    return even_cuts(op.source.cols, dim * most, dim)
-
-
-def _moments(moves: Moves, block: NormBlock, col: int, cols: int, ring: str) -> Iterator[Op]:
-    """The moments of some columns."""
-    channels = block.op.source.cols
-    source = yield from moves.load(block.part(block.op.source, col, cols), ring)
-    start, finish = int(col == 0), int(col + cols == channels)
-    yield Transform(
-        function=Function.MOMENTS,
-        source=source,
-        cols=cols,
-        settings={"start": start, "finish": finish, "statistics": block.slot},
-        norm=norm_settings(block.op),
-    )
+    return even_cuts(op.source.cols, dim * norm.tiles, dim)
 
 
 def _normalized(
@@ -76,11 +70,7 @@ def _normalized(
     targets = [moves.take(out, name) for out, name in zip(outs, norm.results, strict=True)]
     types = [moves.element_type(out) for out in outs]
     affine = yield from moves.load_parameters(_affine(op, col, cols, moves.dim), norm.affines)
-    settings = {
-        "parameter_row": affine,
-        **norm_settings(op),
-        "shift": op.outputs[0].shift,
-    }
+    settings = {"parameter_row": affine, **norm_settings(op), "shift": op.outputs[0].shift}
     if len(outs) > 1:
         settings |= {"two": 1, "type2": types[1], "shift2": op.outputs[1].shift}
     yield Transform(
