@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.documents.svg import Drawing, beneath
@@ -12,8 +13,10 @@ from celosia.sw.ir.program import Load, Written
 from celosia.sw.planning.forms.groups import on_chip
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.forms.stages import LinearStage, SumsDrain
-from celosia.sw.scheduling.memory.memory_plan import MemoryPlan
 from celosia.sw.timeline.graphs import GraphCycles, ProgramFollower
+
+if TYPE_CHECKING:
+    from celosia.sw.scheduling.memory.memory_plan import MemoryPlan
 
 __all__ = ["CompiledGraph"]
 
@@ -41,7 +44,7 @@ class CompiledGraph:
     chip."""
     end: int = 0
     """The first address behind them."""
-    memory: MemoryPlan | None = None
+    memory: "MemoryPlan | None" = None
     """How bytes are used again; None: each tensor has its own."""
 
     @property

@@ -1,6 +1,6 @@
 """What may be decided one way or another when a graph is planned, as a value."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Final
 
@@ -59,17 +59,11 @@ class Choices:
                     yield name, value, replace(self, **{name: value})
 
 
-ALTERNATIVES: Final[dict[str, tuple[int | bool, ...]]] = {
+DEFAULT: Final = Choices()
+ALTERNATIVES: Final[Mapping[str, tuple[int | bool, ...]]] = {
+    **{name: (value, not value) for name, value in DEFAULT.items() if isinstance(value, bool)},
     "block_tiles": (1, 2, 3, 4, 6, 8),
     "piece_tiles": (1, 2, 4),
-    "fused_norms": (True, False),
-    "whole_scores": (True, False),
-    "short_blocks": (False, True),
-    "scores_in_memory": (True, False),
-    "overlap": (True, False),
-    "schedule_loads": (False, True),
     "spare_tiles": (0, 16, 32),
 }
-"""The values of each choice that are compared."""
-
-DEFAULT: Final = Choices()
+"""The values of each choice that are compared: both of those that are yes or no."""
