@@ -63,8 +63,8 @@ _MORE_KEYS: Final = 2
 """Tiles of keys that a piece may have more than others of weights."""
 _CHUNK_TILES: Final = 8
 """Int16 tiles of a block of rows that are worth a ring of their own."""
-_RESULTS: Final = 2
-"""Results of so many transforms fit into their ring at once."""
+_TRANSFORMS: Final = 2
+"""What so many transforms take or leave fits into its ring at once."""
 _PARAMETER_SHARES: Final = 8
 """One transform may take one of so many shares of the parameter memory, for each kind."""
 _PARTS: Final = 64
@@ -335,13 +335,18 @@ class MemoryMap:
         rows = SHARES * self.piece_tiles * self.config.dim
         return max(1, min(self.config.max_blocks, ring_rows // rows))
 
+    def at_once(self, ring: str, rows: int) -> int:
+        """Tiles of columns, of so many rows each, that two transforms have room for in a ring."""
+        return self.rows(ring) // (_TRANSFORMS * rows)
+
     def drain_tiles(self, ring: str, row_bytes: int) -> int:
         """Tiles of columns of a transform: the results of two fit into their ring.
 
         The tiles of all rows of a block take `row_bytes` bytes side by side.
         """
-        fit = self.rows(ring) // (_RESULTS * row_bytes)
-        most = max(1, min(fit, self.config.parameter_rows // _PARAMETER_SHARES))
+        most = max(
+            1, min(self.at_once(ring, row_bytes), self.config.parameter_rows // _PARAMETER_SHARES)
+        )
         short = self.layout.short_drains
         return min(most, self.layout.nest_pieces * self.choices.piece_tiles) if short else most
 

@@ -1,16 +1,11 @@
 """What a plan decides about combinations: where operands go, and how many of their rows at once."""
 
-from typing import Final
-
 from celosia.sw.ir.graph import Combination
 from celosia.sw.planning.decisions.decided import Decided
 from celosia.sw.planning.extents import even_sizes, tiles
 from celosia.sw.planning.forms.stages import CombineStage
 
 __all__ = ["decide_combine"]
-
-_AT_ONCE: Final = 2
-"""Operands and results of so many transforms fit into their rings at once."""
 
 
 def decide_combine(op: Combination, decided: Decided) -> CombineStage:
@@ -22,9 +17,7 @@ def decide_combine(op: Combination, decided: Decided) -> CombineStage:
     places, dim = decided.places, decided.dim
     sizes = [decided.bytes(view) for view in (op.a, op.b, op.out)]
     rings = "words", "normalized", places.results(sizes[-1])
-    room = min(
-        places.rows(ring) // (_AT_ONCE * size) for ring, size in zip(rings, sizes, strict=True)
-    )
+    room = min(map(places.at_once, rings, sizes))
     across = tiles(op.out.cols, dim)
     together = across if op.entry.rotates else 1
     if op.entry.rotates and op.out.cols % dim:

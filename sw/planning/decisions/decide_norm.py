@@ -12,8 +12,6 @@ __all__ = ["NormDecision", "decide_norm"]
 
 _AFFINE_SHARES: Final = 16
 """Tiles of columns take four rows each; a transform may take a quarter of the parameter memory."""
-_RESULTS: Final = 2
-"""Results of so many transforms fit into their ring at once."""
 
 
 def decide_norm(op: LayerNorm, decided: Decided) -> NormStage:
@@ -62,7 +60,7 @@ class NormDecision:
         decided, places = self.decided, self.decided.places
         source = places.rows(places.added) // (rows * decided.bytes(self.op.source))
         results = (
-            places.rows(ring) // (_RESULTS * rows * decided.bytes(output.out))
+            places.at_once(ring, rows * decided.bytes(output.out))
             for ring, output in zip(self._results, self.op.outputs, strict=True)
         )
         return min(source, *results)

@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import replace
 
+from celosia.sw.planning.extents import side_by_side
 from celosia.sw.planning.forms.names import names_in
 from celosia.sw.planning.forms.plan import Plan, RingPlan, Stage
 from celosia.sw.planning.rules.verify import PlanError
@@ -65,9 +66,7 @@ def buffered(ring: RingPlan, pieces: int, place: str) -> RingPlan:
     if pieces == 0:
         return replace(ring, spans=((first, total),), step=1)
     rows = total // pieces
-    return replace(
-        ring, spans=tuple((first + turn * rows, rows) for turn in range(pieces)), step=rows
-    )
+    return replace(ring, spans=side_by_side(first, rows, pieces), step=rows)
 
 
 def without_idle(plan: Plan) -> Plan:
