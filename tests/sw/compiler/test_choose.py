@@ -13,8 +13,6 @@ from celosia.sw.compiler import descent as descent_module
 from celosia.sw.compiler.choose import choices_by_rows, choose
 from celosia.sw.compiler.passes import planned
 from celosia.sw.compiler.pipeline import Decide, compile_graph
-from celosia.sw.decoding import bucket
-from celosia.sw.decoding.bucket import choose_step
 from celosia.sw.ir.graph_verify import verify
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.models import cases
@@ -87,27 +85,6 @@ def test_choices_that_come_to_the_same_plan_are_followed_once(monkeypatch):
 
 
 NEED = Choices(schedule_loads=True)
-
-
-@pytest.mark.parametrize(
-    ("cycles", "best"),
-    [({0: 100, 16: 90, 32: 95}, 16), ({0: 90, 16: 90, 32: 90}, 0), ({0: 91, 16: 92, 32: 90}, 32)],
-)
-def test_sizes_of_a_step_are_what_is_predicted_to_be_best(monkeypatch, cycles, best):
-    def cost(choices):
-        # Pieces of two tiles are better with any spare, those of one tile are impossible.
-        if choices.piece_tiles == 1:
-            raise ValueError
-        return cycles[choices.spare_tiles] + 10 * choices.piece_tiles
-
-    monkeypatch.setattr(choose_module, "planned", lambda *given: given[-1])
-    monkeypatch.setattr(choose_module, "PlanCosts", lambda *_: cost)
-    graph = case(7, 5).graph
-    small = replace(NEED, piece_tiles=2)
-    assert choose_step(graph, TINY, NEED) == replace(small, spare_tiles=best)
-    assert choose_step(graph, TINY, Choices()) == Choices(piece_tiles=2)
-    monkeypatch.setattr(bucket, "SEARCHED_TILES", 0)
-    assert choose_step(graph, TINY, NEED) == NEED
 
 
 @pytest.mark.parametrize("spare", [0, 16, 32])

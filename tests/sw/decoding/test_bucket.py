@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from celosia.isa.presets import resolve_config
+from celosia.sw.compiler import choose as choosing
 from celosia.sw.compiler.passes import Compress
 from celosia.sw.compiler.pipeline import Decide, compile_graph
 from celosia.sw.decoding import bucket as bucket_module
-from celosia.sw.decoding.bucket import compile_bucket
+from celosia.sw.decoding.bucket import choose_step, compile_bucket
 from celosia.sw.decoding.moved import moved
 from celosia.sw.decoding.patches import Patch
 from celosia.sw.decoding.texts import CacheLayout, Place, Text
@@ -39,6 +40,29 @@ def few():
     config = resolve_config("tiny", ())
     contexts = range(LAST - 4, LAST + 1)
     return compile_bucket(step("opt", 1, LAST), ONE, contexts, config, choices=CHOICES)
+
+
+@pytest.mark.parametrize(
+    ("cycles", "best"),
+    [({0: 100, 16: 90, 32: 95}, 16), ({0: 90, 16: 90, 32: 90}, 0), ({0: 91, 16: 92, 32: 90}, 32)],
+)
+def test_sizes_of_a_step_are_what_is_predicted_to_be_best(monkeypatch, cycles, best):
+    tiny = resolve_config("tiny", ())
+
+    def cost(choices):
+        # Pieces of two tiles are better with any spare, those of one tile are impossible.
+        if choices.piece_tiles == 1:
+            raise ValueError
+        return cycles[choices.spare_tiles] + 10 * choices.piece_tiles
+
+    monkeypatch.setattr(choosing, "planned", lambda *given: given[-1])
+    monkeypatch.setattr(choosing, "PlanCosts", lambda *_: cost)
+    graph = step("opt", 1, LAST)
+    small = replace(CHOICES, piece_tiles=2)
+    assert choose_step(graph, tiny, CHOICES) == replace(small, spare_tiles=best)
+    assert choose_step(graph, tiny, Choices()) == Choices(piece_tiles=2)
+    monkeypatch.setattr(bucket_module, "SEARCHED_TILES", 0)
+    assert choose_step(graph, tiny, CHOICES) == CHOICES
 
 
 @pytest.mark.usefixtures("compared_steps")

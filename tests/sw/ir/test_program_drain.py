@@ -35,7 +35,7 @@ def test_bias_scale_and_relu():
     found = interpret([*LOADS, store], CONFIG, tensors, VALUES)["small"]
     want = np.clip(np.rint((VALUES["x"] + 7) * -0.5), 0, 127)
     np.testing.assert_array_equal(found, want)
-    assert str(store).endswith(" + parameters[3], scale -0.5, relu")
+    assert str(store).endswith(" drain={scale=-0.5, relu=true, bias_row=3}")
 
 
 def test_a_bias_on_sums_that_stay_int32():
