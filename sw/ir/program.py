@@ -65,12 +65,6 @@ class LocalRows:
         """One more than the last local row."""
         return self.row + (self.blocks - 1) * self.pitch + self.rows
 
-    @property
-    def ranges(self) -> list[tuple[int, int]]:
-        """The first row of each block, and the row behind its last."""
-        firsts = [self.row + block * self.pitch for block in range(self.blocks)]
-        return [(first, first + self.rows) for first in firsts]
-
     def block(self, index: int, count: int = 1) -> "LocalRows":
         """Some consecutive blocks of it."""
         first = self.row + index * self.pitch

@@ -149,7 +149,8 @@ class _Checker:
         """First row of each block, and the row behind its last."""
         if place.blocks > 1 and place.pitch < place.rows:
             raise ValueError(f"{place}: blocks meet")
-        return place.ranges
+        firsts = [place.row + block * place.pitch for block in range(place.blocks)]
+        return [(first, first + place.rows) for first in firsts]
 
     def _write(self, place: LocalRows, op: Op) -> None:
         adjoin = place.blocks > 0 and place.pitch == place.rows

@@ -170,7 +170,9 @@ class _Rows:
 
 
 def _blocks(rows: LocalRows) -> Iterator[Range]:
-    return ((rows.space, first, end) for first, end in rows.ranges)
+    for block in range(rows.blocks):
+        first = rows.row + block * rows.pitch
+        yield rows.space, first, first + rows.rows
 
 
 @lru_cache(_KNOWN)
