@@ -36,7 +36,20 @@ _DIRECTED: Final = {
 _NEAREST: Final = 3
 """Files of tests that are run for a change that those of its own file let pass."""
 _IMPORT: Final = re.compile(r"^(?:from|import) ([\w.]+)(?= |$)", re.MULTILINE)
-_WHOLE: Final = {"hw": ("tests/hw/test_documentation.py", "tests/hw/test_resets.py")}
+_WHOLE: Final = {
+    "hw": ("tests/hw/test_documentation.py", "tests/hw/test_resets.py"),
+    "sw": (
+        "tests/sw/test_largest.py",
+        "tests/sw/test_said_numbers.py",
+        "tests/sw/compiler/test_frozen_programs.py",
+        "tests/sw/quantize/test_frozen.py",
+    ),
+    "sim": (
+        "tests/sim/test_largest.py",
+        "tests/sim/test_said_numbers.py",
+        "tests/sim/command/options/test_command_lines.py",
+    ),
+}
 """Tests that look at every file of a layer."""
 
 

@@ -1,7 +1,8 @@
 """The integers of quantized models as digests, whatever their tensors and operators are called.
 
 Run as ``python -m tests.support.frozen_integers NAME...``, it prints a JSON object: a digest for
-each export of the catalog and for ``random encoder``, two for ``minilm``.  Sums of floating-point
+each export of the catalog, for ``random encoder`` and ``random decoder``, and for an export behind
+``int4`` and ``int16``: with such weights, or operands; two for ``minilm``.  Sums of floating-point
 numbers depend on the kernels that NumPy and OpenBLAS choose for a processor, and a digest on their
 last digits: `frozen_environment` names kernels that every x86-64 of the last ten years has.
 """
@@ -17,17 +18,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.sw.decoding.texts import CacheLayout, Text
 from celosia.sw.ir.graph import Graph, View
 from celosia.sw.models.cases import random_quantized_encoder
+from celosia.sw.models.decoder_shape import DecoderShape
+from celosia.sw.models.random_decoder import random_decoder
 from celosia.sw.models.sentences import quantize_published
+from celosia.sw.quantize.graphs.calibrate import calibrate_each
+from celosia.sw.quantize.graphs.formats import with_int16
+from celosia.sw.quantize.graphs.quantized import QuantizedGraph, instantiate
+from celosia.sw.quantize.units.stored import units_of
+from celosia.sw.quantize.units.wide_operands import may_be_wide
+from celosia.sw.quantize.weight_types import INT8_WEIGHTS, WEIGHT_CHOICES
 from celosia.sw.reference.encoder import EncoderShape
-from tests.support.quantized_exports import quantized
+from celosia.sw.reference.language.shape import LayerShape
+from tests.support.quantized_exports import inputs, quantized, recognized
+from tests.support.quantized_graph import quantize_graph
 
 __all__ = ["digest_of_graph", "frozen_environment"]
 
 LENGTHS = (5, 1, 8)
 """Tokens of the texts of encoders."""
 SHAPE = EncoderShape(layers=2, width=48, heads=4, hidden=96)
+LAYER = LayerShape(heads=4, key_heads=4, head_width=8, hidden=64)
+DECODER = DecoderShape(form="gpt2", width=32, vocabulary=50, layers=(LAYER,))
+TEXTS = (Text(9, 1), Text(0, 1))
+"""What a step of the random decoder goes on with."""
 TOKENS = range(0, 25_600, 100)
 """A text of the published model."""
 ADDED = ("dithered", "window", "ring")
@@ -79,9 +95,8 @@ def digest_of_graph(graph: Graph) -> str:
     return state.hexdigest()
 
 
-def digest_of_model(name: str) -> str:
-    """The digest of an export's segments, and of what the host makes integers by."""
-    model = quantized(name)
+def digest_of_model(model: QuantizedGraph) -> str:
+    """The digest of a model's segments, and of what the host makes integers by."""
     state = blake2b(digest_size=16)
     for segment in model.segments:
         state.update(digest_of_graph(segment.graph).encode())
@@ -108,9 +123,33 @@ def digests(names: Iterable[str]) -> Mapping[str, str]:
         elif name == "random encoder":
             model = random_quantized_encoder(SHAPE, 0)
             found[name] = digest_of_graph(model.graph(LENGTHS))
+        elif name == "random decoder":
+            step = random_decoder(DECODER, 0, 24).step(TEXTS, CacheLayout(2, 24))
+            (segment,) = step.model.segments
+            found[name] = digest_of_graph(segment.graph)
         else:
-            found[name] = digest_of_model(name)
+            kind, _, export = name.rpartition(" ")
+            found[name] = digest_of_model(MODELS[kind](export))
     return found
+
+
+def with_int4_weights(name: str) -> QuantizedGraph:
+    """An export whose weights have four bits."""
+    samples = [inputs(name, seed) for seed in range(1, 9)]
+    return quantize_graph(recognized(name), samples, weights=WEIGHT_CHOICES["int4"])
+
+
+def with_int16_operands(name: str) -> QuantizedGraph:
+    """An export whose products read int16 wherever they can."""
+    graph, samples = recognized(name), [inputs(name, seed) for seed in range(1, 9)]
+    usual, wide = calibrate_each(lambda _: graph, samples, weights=(INT8_WEIGHTS,), wide=True)
+    units = units_of(graph)
+    some = frozenset(may_be_wide(graph, units))
+    return instantiate(graph, with_int16(usual, wide, some, units))
+
+
+MODELS = {"": quantized, "int4": with_int4_weights, "int16": with_int16_operands}
+"""What makes an export a model of integers, by the word before its name."""
 
 
 if __name__ == "__main__":

@@ -122,3 +122,6 @@ def test_some_tests_look_at_every_file_of_a_layer():
         "tests/hw/test_resets.py",
     )
     assert whole_tests("isa/config.py", ROOT) == ()
+    for layer in ("sw", "sim"):
+        numbers = {f"tests/{layer}/test_{name}.py" for name in ("largest", "said_numbers")}
+        assert numbers < {*whole_tests(f"{layer}/any.py", ROOT)}

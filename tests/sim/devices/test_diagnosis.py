@@ -180,3 +180,10 @@ def test_commands_that_were_to_come_are_counted_up_to_a_bound(count, left, monke
     error = device_error(program, config, stop(accepted=3, issued=2))
     assert str(error).endswith(f"({left} to come)")
     assert "last command accepted: 1: flush" in str(error)
+
+
+def test_a_million_commands_to_come_are_counted(monkeypatch):
+    """To count as many takes seconds: here, as many are there as are counted."""
+    monkeypatch.setattr(diagnosis, "expanded_length", lambda program, config, most: most)
+    error = device_error([FENCE.encode()], CONFIG, stop(accepted=1, issued=1))
+    assert str(error).endswith("(1000000 or more to come)")

@@ -63,3 +63,12 @@ def test_a_column_without_a_word_is_not_shown_and_not_missed(width):
     empty, half = ("\n".join(lines(width, shares)) for shares in (("", ""), ("", "1%")))
     assert "share" not in empty
     assert "share" in half
+
+
+def test_a_column_is_left_out_for_names_of_32_characters_and_no_longer_ones():
+    """A line has four characters around two columns, and three between them."""
+    for length, left_out in ((32, False), (33, False), (40, False)):
+        table = FittedTable(columns=(Column("n", "name"), Column("five5", needless=1)))
+        table.add_row("x" * length, "12345")
+        assert len(table.fitted(2 + 32 + 3 + 5 + 2).columns) == 2 - left_out
+        assert len(table.fitted(2 + 31 + 3 + 5 + 2).columns) == 1

@@ -1,5 +1,8 @@
 """What the page can run."""
 
+import re
+from collections import Counter
+
 import pytest
 
 from celosia.isa.presets import PRESETS
@@ -29,3 +32,28 @@ def test_a_program_is_the_same_whenever_it_is_made(name):
 
 def test_titles_differ():
     assert len({choice.title for choice in PROGRAMS.values()}) == len(PROGRAMS)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_title_says_the_sizes_that_a_program_has(name):
+    """The first number is that of rows or heads; the others are read off the graph's tensors."""
+    choice, sizes = PROGRAMS[name], Counter[int]()
+    graph = choice.make().graph
+    for tensor in graph.tensors.values():
+        sizes.update(tensor.shape)
+    said = [int(each) for each in re.findall(r"\d+", choice.title)]
+    if name.endswith("product"):
+        m, n, k = said
+        (product,) = graph.ops
+        assert (*product.out.shape, product.a.cols) == (m, n, k)
+    elif name == "attention":
+        heads, tokens, width = said
+        assert sum("scores" in op.name for op in graph.ops) == heads
+        assert graph.tensors["query"].shape == (tokens, heads * width)
+    elif name == "layer":
+        tokens, width, heads = said
+        assert sum("scores" in op.name for op in graph.ops) == heads
+        assert graph.tensors[graph.inputs[0]].shape == (tokens, width)
+    else:
+        (given,) = graph.inputs[:1]
+        assert graph.tensors[given].shape == tuple(said)

@@ -162,3 +162,9 @@ def test_a_file_that_cannot_be_opened_is_named(tmp_path, name):
         InputError, match=f"--a .*{name}: (No such file|is a directory, not a regular file)"
     ):
         load_array("--a", tmp_path / name, (np.int8,), 1)
+
+
+@pytest.mark.parametrize(("form", "count"), [("MxNxK", "three"), ("RxC", "two")])
+def test_a_shape_of_another_form_is_told_how_many_numbers_it_has(form, count):
+    with pytest.raises(InputError, match=f"write it as {form}, {count} whole numbers"):
+        parse_shape("8", form)

@@ -33,7 +33,14 @@ def check(*names: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "names", [("random encoder", "bert-17"), ("vit", "gpt2")], ids=lambda each: each[0]
+    "names",
+    [
+        ("random encoder", "bert-17"),
+        ("vit", "gpt2"),
+        ("int4 vit", "random decoder"),
+        ("int16 llama",),
+    ],
+    ids=lambda each: each[0],
 )
 def test_integers_are_those_that_were_frozen(names):
     check(*names)

@@ -168,3 +168,9 @@ def test_operators_of_single_instructions_are_cut_where_a_page_is_narrow(text):
     assert rows
     body = rows[0].split("<tbody>\n")[1]
     assert body.count('<span class="narrow">') == body.count("<tr>") > 0
+
+
+def test_the_twenty_hottest_instructions_are_shown(text):
+    rows = re.search('id="hottest".*?</table>', text, re.DOTALL)
+    assert rows
+    assert rows[0].split("<tbody>\n")[1].count("<tr>") == 20

@@ -87,3 +87,47 @@ def test_constants_are_those_of_the_headers():
     assert NUMBERS["kActivities"] == binding.LOG_ACTIVITIES
     assert [f"kOp{moment.capitalize()}" for moment in binding.MOMENTS] == ENUMS["Moment"][:-1]
     assert [f"k{channel.capitalize()}" for channel in CHANNELS] == ENUMS["Channel"][:-1]
+
+
+PROTOTYPE = re.compile(r"CELOSIA_API (?:const )?(\w+\*?) (\w+)\(([^)]*)\) \{")
+SOURCES = [*HEADERS, ROOT / "harness/harness.cpp", ROOT / "harness/library.cpp"]
+OPAQUE = {"Bench", "Device", "Memory", "AxiLiteHost", "Command", "TraceRequest"}
+"""Structures of C++ that Python passes on by their addresses."""
+
+
+def declared() -> dict[str, tuple[str, list[str]]]:
+    """The result and the parameters of each function of C++."""
+    found = {}
+    for path in SOURCES:
+        for result, name, parameters in PROTOTYPE.findall(path.read_text()):
+            words = [
+                each.replace("const ", "").replace("celosia::", "").split()
+                for each in re.split(r",\s*", parameters)
+                if each
+            ]
+            found[name] = (result, [word for word, *_ in words])
+    return found
+
+
+def passed(kind: Any) -> str:
+    """A type of ctypes as the C++ has it; what it may be, for an address."""
+    if kind is None or kind in {ctypes.c_void_p, ctypes.c_char_p}:
+        return {None: "void", ctypes.c_void_p: "address", ctypes.c_char_p: "char*"}[kind]
+    name, pointer, _ = python(kind)
+    return name + "*" * pointer
+
+
+def as_passed(kind: str) -> str:
+    return "address" if kind.rstrip("*") in OPAQUE else kind
+
+
+def test_functions_take_and_return_what_those_of_the_library_do():
+    functions, there = binding._FUNCTIONS, declared()
+    assert functions.keys() <= there.keys()
+    for name, (result, arguments) in functions.items():
+        known_result, known = there[name]
+        assert [*map(passed, arguments)] == [*map(as_passed, known)], name
+        if passed(result) != "address":
+            assert passed(result) == known_result, name
+        else:
+            assert known_result.endswith("*"), name

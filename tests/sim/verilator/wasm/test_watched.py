@@ -1,5 +1,6 @@
 """What a page is shown of each cycle: names that the RTL has, and values that are the array's."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
@@ -11,6 +12,7 @@ from amaranth.hdl import Fragment, Signal
 from amaranth.sim import Simulator
 
 from celosia.hw.execute.mesh import Mesh
+from celosia.hw.memory.accumulator import Accumulator
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.isa.registers.events import TABLES
@@ -219,3 +221,12 @@ def test_owners_and_commands_of_each_cycle_add_up(tmp_path):
     assert part["digest"] == whole["digest"]
     assert stopped["problem"] == "it was stopped after 20 cycles"
     assert stopped["words"] == whole["words"][: len(stopped["words"])]
+
+
+def test_a_flag_that_names_one_of_several_signals_names_all_of_them():
+    """The accumulator has a stage for each of its halves."""
+    (flag,) = [each for each in FLAGS if each.says == "a row is added or written"]
+    names = {name for name, _ in signals(Fragment.get(Accumulator(TINY), None))}
+    stages = {name for name in names if re.fullmatch(r"(\w+\.)*s1_valid_\d+", name)}
+    assert len(stages) == 2
+    assert {f"accumulator__DOT__{name.rpartition('.')[2]}" for name in stages} == {*flag.signals}

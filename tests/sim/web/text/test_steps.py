@@ -4,11 +4,12 @@ import base64
 
 import pytest
 
-from celosia.isa.encoding import pack_ring
+from celosia.isa.encoding import Command, Funct, pack_ring
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sim.verilator.wasm.machine import machine
+from celosia.sim.web.text import steps
 from celosia.sim.web.text.blob import Blob
 from celosia.sim.web.text.steps import HostWorkError, image_of, steps_document
 from celosia.sw.decoding.session import DecoderSession, RecordedText
@@ -129,3 +130,11 @@ def test_registers_of_another_run_are_few():
     """Counters begin anew; the rest stays."""
     found = machine(PRESETS["tiny"], MemoryTiming(), 1 << 20)
     assert found["again"] == found["before"][-1:]
+
+
+def test_operands_stand_where_a_packed_command_has_them():
+    """A page patches them in the bytes of the ring."""
+    entry = pack_ring([Command(Funct.FENCE, 0x1122334455667788, 0x99AABBCCDDEEFF00)])
+    for operand, value in (("rs1", 0x1122334455667788), ("rs2", 0x99AABBCCDDEEFF00)):
+        place = steps._OPERANDS[operand]
+        assert int.from_bytes(entry[place : place + 8], "little") == value

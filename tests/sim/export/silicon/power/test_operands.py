@@ -26,3 +26,10 @@ def test_pulses():
     edge = 2.0**2 / 2 * (0.01 + WIRE_PF)
     spent = spent_with(read_netlist(text, ENERGIES), {"a": PULSE})
     assert spent == pytest.approx(2 * edge / PERIOD)
+
+
+def test_a_pulse_is_nothing_that_a_port_may_be():
+    """Ports of which nothing is said are zero, and zero takes nothing."""
+    netlist = read_netlist(REGISTERED, ENERGIES)
+    assert spent_with(netlist, {}) == spent_with(netlist, {"a": 0}) == 0.0
+    assert PERIOD == 32

@@ -1,8 +1,11 @@
 """What transformers are told by: sums by hand, and operands that have no meaning."""
 
+import math
+
 import numpy as np
 import pytest
 
+from celosia.sw.frontend.nn.operators.neural import GELU_NUMBERS
 from celosia.sw.frontend.nn.operators.table import OPERATORS
 from tests.support.float_operators import computed, refused, result_of, tensor
 
@@ -139,3 +142,11 @@ def test_a_query_that_sees_no_key_gives_zeros():
     bias[2, 4] = 0
     found = computed("attention", query, key, value, bias, **ATTENTION)
     assert [found[0, 0, row, 0] for row in range(3)] == [0, 0, 1]
+
+
+def test_numbers_of_gelu_are_those_of_its_definitions():
+    """A graph of half precision has them rounded; they are read as what they mean."""
+    root, half, tanh, cube = GELU_NUMBERS
+    assert (root * root, half * half) == pytest.approx((2, 0.5))
+    assert tanh * tanh * math.pi == pytest.approx(2)
+    assert cube == 0.044715
