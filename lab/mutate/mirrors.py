@@ -41,12 +41,14 @@ _WHOLE: Final = {
     "sw": (
         "tests/sw/test_largest.py",
         "tests/sw/test_said_numbers.py",
+        "tests/sw/test_shown.py",
         "tests/sw/compiler/test_frozen_programs.py",
         "tests/sw/quantize/test_frozen.py",
     ),
     "sim": (
         "tests/sim/test_largest.py",
         "tests/sim/test_said_numbers.py",
+        "tests/sim/test_shown.py",
         "tests/sim/command/options/test_command_lines.py",
     ),
 }

@@ -44,3 +44,9 @@ def test_a_record_of_another_workload_is_refused():
     assert checked_details("matmul", None) == Matmul()
     with pytest.raises(InputError, match="matmul: Attention is not Matmul, its record"):
         checked_details("matmul", Attention())
+
+
+@pytest.mark.parametrize("scale", [0.0, -0.0, 0.5])
+def test_a_number_that_is_given_counts_if_it_is_0_too(scale):
+    assert details_of(Matmul, {"shape": "1x1x1", "scale": scale}).form.scale == scale
+    assert details_of(Matmul, {"shape": "1x1x1", "scale": None}).form.scale is None

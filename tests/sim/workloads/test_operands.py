@@ -168,3 +168,11 @@ def test_a_file_that_cannot_be_opened_is_named(tmp_path, name):
 def test_a_shape_of_another_form_is_told_how_many_numbers_it_has(form, count):
     with pytest.raises(InputError, match=f"write it as {form}, {count} whole numbers"):
         parse_shape("8", form)
+
+
+@pytest.mark.parametrize("version", [(1, 0), (2, 0)])
+def test_both_lengths_of_headers_are_read(version, tmp_path):
+    array, path = np.array([[1, -2], [3, 4]], np.int8), tmp_path / "a.npy"
+    with path.open("wb") as file:
+        np.lib.format.write_array(file, array, version)
+    assert (load_array("--a", path, (np.int8,), 2) == array).all()

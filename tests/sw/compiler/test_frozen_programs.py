@@ -88,9 +88,8 @@ CASES: dict[str, tuple[Callable[[], Graph], str, MemoryTiming]] = {
         "gelu": (lambda: activation_case("gelu", 60, 90, 0).graph, "base", {}),
         "softmax": (lambda: softmax_case(40, 300, 0).graph, "base", {}),
         "multiply": (lambda: multiply_case(40, 100, 0).graph, "base", {}),
-        "rotate": (lambda: rotate_case(40, 64, 0).graph, "base", {}),
+        "rotate": (lambda: rotate_case(200, 256, 0).graph, "base", {}),
         "encoder": (partial(encoder, 33, 20), "base", {}),
-        "encoder rebalanced": (partial(encoder, 60), "rebalanced", {}),
         "prefill": (partial(step, "gpt2", Text(0, 40)), "base", {}),
         "step": (partial(step, "opt", Text(90, 1), Text(17, 1)), "base", {}),
     }.items()

@@ -69,3 +69,11 @@ def test_a_bus_that_is_wider_than_rows_waits_for_the_accumulator():
     stage = only_stage(decide(graph, config))
     found = Traffic(only_product(graph), graph, config, timing, stage)
     assert found.store_cycles(32, 128, 8) == 32 * 8
+
+
+@pytest.mark.parametrize(("n", "row"), [(16, 16), (20, 20 + 12)])
+def test_the_first_piece_of_weights_has_no_more_columns_than_there_are(n, row):
+    """Rows of 20 bytes begin at multiples of 4: they touch 12 bytes more of the bus on average."""
+    found = traffic(MatMul(m=128, n=n, k=32), bytes_per_cycle=1)
+    assert min(found.stage.w.columns, found.stage.tiles[0]) * BASE.dim >= n
+    assert found.first_b_cycles() == 32 * row

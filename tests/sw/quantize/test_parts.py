@@ -16,7 +16,7 @@ from celosia.sw.quantize.ranges import (
 )
 from celosia.sw.quantize.rounding import correlation, round_weights, searched_weights
 from celosia.sw.quantize.smooth import choose_smoothing, smoothing_factors, weight_factors
-from celosia.sw.quantize.spread import HiddenRange, spread_outliers
+from celosia.sw.quantize.spread import HiddenRange, best_range, spread_outliers
 from celosia.sw.reference.encoder import Linear, Norm, gelu
 
 RANDOM = np.random.default_rng(0)
@@ -303,3 +303,10 @@ def test_factors_for_weights_alone_make_rounding_them_cost_less():
     factors = weight_factors(x, weights)
     assert 1.2 < factors[3] / np.median(factors) < 5
     assert lost(factors) < 0.7 * lost(np.ones(64, np.float32))
+
+
+@pytest.mark.parametrize("rows", [0, 5])
+def test_a_range_of_nothing_but_zeros_has_a_step(rows):
+    found = best_range(np.zeros((rows, 3), np.float32), 0.0)
+    assert 0 < found.step < 1e-6
+    assert found.zero_point == 0

@@ -54,7 +54,7 @@ class ModuleScript:
     """The file that it writes."""
     condense: Callable[[str], str]
     """What to keep of the text of that file; raises `Unreadable` if the text is damaged."""
-    at_once: int = 1
+    at_once: int
 
     def run(
         self, verilog: str, models: str, tell: Progress

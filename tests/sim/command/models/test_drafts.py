@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from celosia.lab.training.tokens import train_tokenizer
-from celosia.sim.command.models.drafts import Drafts, choose_drafts
+from celosia.sim.command.models.drafts import Drafts, choose_drafts, little_model
 from celosia.sim.command.models.prompts import Prompt
 from celosia.sim.command.models.text_model import project_model
 from celosia.sim.support.problems import InputError
@@ -99,6 +99,14 @@ def test_little_models_of_other_tokens_are_refused(model):
     save(exported("llama"))
     with pytest.raises(InputError, match=r"model.onnx: has 64 tokens, the model 2048"):
         choose_drafts(model, 3, None, Path("model.onnx"))
+
+
+@pytest.mark.parametrize("vocabulary", [63, 65])
+def test_little_models_of_more_or_fewer_tokens_are_refused(model, vocabulary):
+    save(exported("llama"))
+    message = f"model.onnx: has 64 tokens, the model {vocabulary}"
+    with pytest.raises(InputError, match=message):
+        little_model(Path("model.onnx"), model.tokenizer, vocabulary, 16)
 
 
 def test_nothing_is_foretold_unless_asked_for(model):

@@ -1,5 +1,6 @@
 """Pictures of plans: rings where their rows are, and every stage."""
 
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from celosia.isa.presets import resolve_config
 from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.models.cases import attention_case
+from celosia.sw.planning.forms.picture import plan_drawing
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -43,3 +45,11 @@ def test_a_compiled_graph_shows_graph_plan_and_memory(compiled):
     assert f"graph {compiled.graph.name}" in page
     assert f"plan of {compiled.graph.name}" in page
     assert f"main memory of {compiled.graph.name}" in page
+
+
+@pytest.mark.parametrize(("count", "more"), [(4, ""), (5, " and 1 more")])
+def test_a_line_names_four_operators_of_a_stage(count, more):
+    stage = SimpleNamespace(kind="heads", ops=tuple(f"op{number}" for number in range(count)))
+    drawn = plan_drawing("a plan", {}, {}, [stage])
+    texts = [each.text for each in ElementTree.fromstring(str(drawn)).iter(f"{SVG}text")]
+    assert texts[-1] == f"1. heads: op0, op1, op2, op3{more}"

@@ -93,6 +93,13 @@ def test_a_format_that_no_form_has_is_an_error(form, found, message):
     refuse(message, forms=FORMATS.forms | {form: found})
 
 
+@pytest.mark.parametrize(("kind", "zero_point"), [("uint8", 0), ("uint8", 255), ("int8", -128)])
+def test_any_number_of_a_type_may_be_its_zero_point(kind, zero_point):
+    form = Form("0.hidden", "small")
+    found = read(forms=FORMATS.forms | {form: Format(kind, np.ones(32), zero_point)})
+    assert found.forms[form].zero_point == zero_point
+
+
 @pytest.mark.parametrize(
     ("curve", "message"),
     [
