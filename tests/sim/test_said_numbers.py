@@ -22,7 +22,7 @@ SAID = [
     (FPGA, "is at most 0.8 of what", 0.8, "sim.export.silicon.fpga.bitstream:MARGIN"),
     (FPGA, "The last 4 KiB of memory are the ring's", 4096, "sim.board.device:RING_BYTES"),
     (FPGA, "at 1 Mbaud", 1_000_000, "sim.command.hardware.board_build:BAUD"),
-    (FPGA, "up to four times", 4, "sim.board.link:TRIES"),
+    (FPGA, "is sent again, four times in all", 4, "sim.board.link:TRIES"),
     (MODELS, "has less than 20 dB", 20.0, "sim.run.models.loss_notes:_LEAST_DB"),
     (MODELS, "or 2 dB less than", 2.0, "sim.run.models.loss_notes:_MOST_LOST_DB"),
     (MODELS, "more than half of its range", 0.5, "sim.workloads.models.input_ranges:_FAR"),

@@ -33,7 +33,10 @@ def test_rows_add_up_and_leave_a_cycle_after_they_came(dim, seed):
             out = round_shift(kept[index], shift)
         wanted.append(out.tolist())
 
+    assert dut.LATENCY == 1
+
     async def testbench(ctx):
+        """A row is set behind the edge of its control, and looked at a cycle after that."""
         waiting, arriving = None, None
         for number in range(2 * len(steps) + 4):
             if arriving is not None:

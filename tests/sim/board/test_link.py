@@ -2,6 +2,7 @@
 
 import os
 import tty
+from contextlib import nullcontext
 
 import pytest
 
@@ -46,6 +47,16 @@ def test_nothing_answers():
     finally:
         os.close(ours)
         os.close(theirs)
+
+
+@pytest.mark.parametrize("lost", [3, 4])
+def test_a_request_is_sent_four_times_in_all(lost):
+    """The greeting is the first request; of the write, so many are lost."""
+    deaf = PretendedBoard({}, deaf=tuple(range(1, 1 + lost)))
+    refused = pytest.raises(LinkError, match="asked 4 times") if lost == 4 else nullcontext()
+    with deaf as board, SerialLink(board.path, 1_000_000, patience=0.02) as link, refused:
+        link.ask(Verb.WRITE, 0, payload=b"x")
+    assert board.requests == [Verb.HELLO, *[Verb.WRITE] * 4]
 
 
 def test_another_version():

@@ -15,6 +15,7 @@ from celosia.sim.profile.whatif import (
     Change,
     Followed,
     Hardware,
+    _changes_of_products,
     asked_changes,
     expected_changes,
     model_error,
@@ -42,6 +43,12 @@ def test_the_cost_model_knows_what_would_help(exact):
     graph = copy.deepcopy(exact)
     graph["operators"][0]["problem"] = None
     assert what_if(graph) is None
+
+
+def test_nobody_advises_on_products_beside_operators_that_are_none():
+    problem = asdict(MatMul(m=16, n=16, k=32, scale=0.01))
+    others = {"operators": [{"problem": problem}, {"problem": None}]}
+    assert _changes_of_products(others) == []
 
 
 def test_each_change_names_all_that_it_changes():

@@ -13,6 +13,8 @@ from amaranth.sim import Simulator
 
 from celosia.hw.execute.mesh import Mesh
 from celosia.hw.memory.accumulator import Accumulator
+from celosia.hw.memory.parameters import ParameterMemory
+from celosia.hw.memory.scratchpad import Scratchpad
 from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.isa.registers.events import TABLES
@@ -230,3 +232,21 @@ def test_a_flag_that_names_one_of_several_signals_names_all_of_them():
     stages = {name for name in names if re.fullmatch(r"(\w+\.)*s1_valid_\d+", name)}
     assert len(stages) == 2
     assert {f"accumulator__DOT__{name.rpartition('.')[2]}" for name in stages} == {*flag.signals}
+
+
+def test_each_access_to_a_memory_is_a_flag_of_its_block():
+    """Who reads is granted it; who reads a second row of parameters reads the first, too."""
+    known = {
+        "scratchpad": Scratchpad(TINY),
+        "accumulator": Accumulator(TINY),
+        "parameters": ParameterMemory(TINY),
+    }
+    for block, memory in known.items():
+        names = {name.rpartition(".")[2] for name, _ in signals(Fragment.get(memory, None))}
+        granted = {f"{block}__DOT__{name}" for name in names if name.endswith("_granted")}
+        assert granted, block
+        flags = [flag for flag in FLAGS if flag.block == block]
+        named = {name for flag in flags for name in flag.signals if "_granted" in name}
+        assert granted - {"parameters__DOT__transform2_granted"} == named
+        assert sum(flag.state is not None for flag in flags) == 1
+    assert {flag.block for flag in FLAGS} == {"decoder", *known}

@@ -1,6 +1,7 @@
 """A graph counts its products and knows who reads what; one that is not well formed is refused."""
 
 from dataclasses import replace
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -94,3 +95,21 @@ def test_a_place_outside_of_a_tensor_is_an_error_of_its_node():
     graph = builder.finish({"out": builder.op("gather", table, x, axis=0, name="embed")})
     with pytest.raises(GraphError, match="embed: index 3 is out of bounds"):
         interpret(graph, {"x": np.array([0, 3])})
+
+
+def test_a_tensor_is_dropped_behind_its_last_reader_which_reads_it_twice():
+    builder = GraphBuilder("test")
+    x = builder.input("x", TensorType("float32", (4,)))
+    twice = builder.op("add", x, x, name="twice")
+    graph = builder.finish({"y": builder.op("neg", builder.op("mul", twice, twice), name="y")})
+    alive: list[bool] = []
+
+    def observe(name, value):
+        if name == "twice":
+            references.append(ref(value))
+        elif name == "y":
+            alive.append(references[0]() is not None)
+
+    references: list[ref[np.ndarray]] = []
+    interpret(graph, {"x": np.ones(4, np.float32)}, observe)
+    assert alive == [False]
