@@ -7,7 +7,7 @@ import pytest
 from jsonschema import ValidationError
 
 from celosia.isa.presets import resolve_config
-from celosia.sim.command.models.check_table import _Line, _place
+from celosia.sim.command.models.check_table import _COLUMNS, _Line, _place
 from celosia.sim.command.outputs.owner_tables import _bar
 from celosia.sim.profile.resources import ARRAY
 from celosia.sim.reporting.annotate import annotate
@@ -107,3 +107,12 @@ def test_a_machine_has_up_to_1024_workers():
 def test_comments_of_a_listing_begin_behind_72_columns():
     (head,) = annotate(like(queues={}, commands=(), cycles=1)).splitlines()
     assert head.startswith(" " * 72 + "  # ")
+
+
+def test_columns_of_a_check_are_left_out_in_the_order_that_one_can_do_without_them():
+    needless = {each.needless: each.head for each in _COLUMNS if each.needless}
+    assert [needless[rank] for rank in sorted(needless, reverse=True)] == [
+        "float graph",
+        "operator",
+        "share",
+    ]

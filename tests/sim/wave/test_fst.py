@@ -26,3 +26,10 @@ def test_whole(tmp_path):
 def test_not_whole(tmp_path, data):
     (tmp_path / "x").write_bytes(data)
     assert not is_whole(tmp_path / "x")
+
+
+@pytest.mark.parametrize(("kind", "whole"), [(4, True), (5, False), (6, True), (7, True)])
+def test_there_are_three_kinds_of_hierarchies(kind, whole, tmp_path):
+    """FST_BL_HIER, FST_BL_HIER_LZ4 and FST_BL_HIER_LZ4DUO of fstapi.h; 5 is a dynamic block."""
+    (tmp_path / "x").write_bytes(block(0, 321) + block(3, 40) + block(kind, 50))
+    assert is_whole(tmp_path / "x") is whole

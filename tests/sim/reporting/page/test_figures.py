@@ -1,5 +1,6 @@
 """Figures whose numbers are counted by hand."""
 
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
@@ -143,3 +144,12 @@ def test_what_a_figure_says_of_an_axis_is_added_to_what_all_have():
     assert found["xaxis"]["automargin"] is True
     assert "range" not in found["yaxis"]
     assert found["height"] == 5
+
+
+def test_each_operator_has_room_for_two_bars():
+    heights = [
+        traffic(document(*[part(f"p{n}") for n in range(count)]))["layout"]["height"]
+        for count in (1, 2, 3, 4)
+    ]
+    rows = [after - before for before, after in pairwise(heights)]
+    assert rows == [0, 48, 48]  # Of one operator it is as high as of two.

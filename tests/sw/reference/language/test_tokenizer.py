@@ -107,3 +107,21 @@ def test_a_file_that_ends_its_reader_is_no_tokenizer(tmp_path, capfd):
     with pytest.raises(TokenizerError, match=f"^{path}: not a tokenizer: Precompiled"):
         OwnTokenizer(path)
     assert capfd.readouterr().err == ""
+
+
+def test_what_a_file_puts_around_a_text_is_there_only_if_it_is_asked_for(tmp_path):
+    document = json.loads((shipped_folder() / TOKENIZER).read_text())
+    mark = {"SpecialToken": {"id": "<|end|>", "type_id": 0}}
+    text = {"Sequence": {"id": "A", "type_id": 0}}
+    document["post_processor"] = {
+        "type": "TemplateProcessing",
+        "single": [mark, text],
+        "pair": [mark, text, {"Sequence": {"id": "B", "type_id": 1}}],
+        "special_tokens": {"<|end|>": {"id": "<|end|>", "ids": [END], "tokens": ["<|end|>"]}},
+    }
+    path = tmp_path / TOKENIZER
+    path.write_text(json.dumps(document))
+    framed = OwnTokenizer(path)
+    tokens = framed.encode("Return a list.")
+    assert END not in tokens
+    assert framed.encode("Return a list.", frame=True) == [END, *tokens]

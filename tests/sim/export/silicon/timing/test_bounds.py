@@ -57,6 +57,9 @@ def test_what_has_no_bound_or_no_path_is_not_held_to_one(path):
         ("[tiny.prefix]\nwithin = 0\n", "tiny.prefix.within: 0 is no number of ns above 0"),
         ("[tiny.prefix]\nwithin = true\n", "tiny.prefix.within: True is no number of ns"),
         ("[tiny.prefix]\nbetween = inf\n", "tiny.prefix.between: inf is no number of ns"),
+        ("[tiny.prefix]\nbetween = nan\n", "tiny.prefix.between: nan is no number of ns"),
+        ("[tiny.prefix]\nbetween = '5'\n", "tiny.prefix.between: '5' is no number of ns"),
+        ("[tiny.prefix]\nwithin = [5]\n", "tiny.prefix.within: [5] is no number of ns"),
         ("[tiny", "bounds.toml: "),
     ],
 )
