@@ -5,7 +5,7 @@ import pytest
 
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.operators.operator import TensorType
-from celosia.sw.frontend.recognize.prove import difference, or_hidden, rows_of_all_scales
+from celosia.sw.frontend.recognize.prove import difference, or_hidden, rows_of_all_scales, worst
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.rewrite import FLOAT, Match
 
@@ -128,3 +128,19 @@ def test_of_three_rows_one_shows_no_key_and_one_the_last_alone_of_both_ends(kind
     assert (rows[[1, 4, 7], -1] == shows).all()
     assert (rows[[1, 4, 7], 1:3] == 1).all()
     assert (rows[[2, 5, 8]] == 1).all()
+
+
+def test_rows_of_zeros_differ_only_from_others():
+    zeros = np.zeros((3, 4))
+    assert worst(zeros, zeros) is None
+    said = "numbers show that it is none: 1e-300 apart in a row of up to 0"
+    assert worst(zeros, np.full((3, 4), 1e-300)) == said
+
+
+def test_a_row_may_differ_by_a_millionth_of_its_largest_element():
+    """And by a thousandth of a millionth of the largest element of all rows."""
+    rows = np.array([[1.0, -0.5], [1000.0, 0.0]])
+    for times, right in ((0.99, True), (1.01, False)):
+        found = rows.copy()
+        found[0, 1] += times * (1e-6 + 1e-9 * 1000)
+        assert (worst(rows, found) is None) is right

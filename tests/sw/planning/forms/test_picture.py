@@ -1,6 +1,7 @@
 """Pictures of plans: rings where their rows are, and every stage."""
 
 from types import SimpleNamespace
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -49,7 +50,7 @@ def test_a_compiled_graph_shows_graph_plan_and_memory(compiled):
 
 @pytest.mark.parametrize(("count", "more"), [(4, ""), (5, " and 1 more")])
 def test_a_line_names_four_operators_of_a_stage(count, more):
-    stage = SimpleNamespace(kind="heads", ops=tuple(f"op{number}" for number in range(count)))
+    stage: Any = SimpleNamespace(kind="heads", ops=tuple(f"op{number}" for number in range(count)))
     drawn = plan_drawing("a plan", {}, {}, [stage])
     texts = [each.text for each in ElementTree.fromstring(str(drawn)).iter(f"{SVG}text")]
     assert texts[-1] == f"1. heads: op0, op1, op2, op3{more}"

@@ -2,6 +2,7 @@
 
 from itertools import combinations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -61,3 +62,20 @@ def test_of_two_gaps_the_smaller_one_that_is_large_enough_is_taken():
         life("takes large", 256, 3, 6),
     ]
     assert fit(lives)[1] == 512 + 256 + 384 + 128
+
+
+@pytest.mark.parametrize(
+    "lives",
+    [
+        [(3, 4, 5), (4, 0, 4), (2, 3, 6), (3, 4, 7)],
+        [(5, 3, 7), (3, 1, 3), (2, 2, 4), (5, 0, 2)],
+        [(4, 2, 3), (2, 3, 7), (3, 4, 8), (1, 1, 4)],
+        [(5, 5, 7), (2, 3, 6), (5, 1, 2), (4, 0, 4)],
+    ],
+    ids=["large ones first", "in order", "long ones first", "large and long ones first"],
+)
+def test_each_order_fits_lives_that_no_other_fits(lives):
+    """Into as many bytes as lives have together where they are most: no fewer are enough."""
+    named = [life(str(number), *each) for number, each in enumerate(lives)]
+    most = max(sum(size for size, begin, end in lives if begin <= now < end) for now in range(8))
+    assert fit(named)[1] == most

@@ -6,6 +6,7 @@ import pytest
 
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.operators.operator import GraphError, TensorType
+from tests.support.float_operators import refused
 
 PLAIN = {"kernel": (3,), "before": (0,), "after": (0,), "strides": (1,), "dilations": (1,)}
 
@@ -57,3 +58,10 @@ def test_an_axis_with_its_padding_has_fewer_than_two_to_the_31_elements():
     assert pooled(1, before=(most - 1,)) == most - 2
     with pytest.raises(GraphError, match=f"axis 0 has {most + 1} elements with its padding"):
         pooled(1, before=(most - 1,), after=(1,))
+
+
+@pytest.mark.parametrize("groups", [0, -1])
+def test_a_convolution_has_groups_also_of_no_channels(groups):
+    attributes = {**{name: PLAIN[name] for name in PLAIN if name != "kernel"}, "groups": groups}
+    said = f"float32[1x0x4] has not the channels of {groups} groups of float32[2x3x3]"
+    refused(said, "conv", "float32[1x0x4]", "float32[2x3x3]", **attributes)
