@@ -3,6 +3,8 @@
 A change of planning, scheduling, loops or the cost model that is meant to change programs changes
 ``frozen_programs.json``, too, and its author sees which, by how much; the benches say whether RTL
 agrees (``benchmarks/baseline.jsonl``).  Anything else that changes a program was not meant.
+
+python -m tests.sw.compiler.test_frozen_programs    prints what frozen_programs.json has
 """
 
 import json
@@ -122,3 +124,8 @@ def test_what_is_expected_is_what_the_rtl_takes():
     assert len(shared) == 4
     for name in shared:
         assert FROZEN[name]["cycles"] == pytest.approx(measured[name], rel=0.01), name
+
+
+if __name__ == "__main__":
+    lines = [f"  {json.dumps(name)}: {json.dumps(compiled(name))}" for name in CASES]
+    print("{\n" + ",\n".join(lines) + "\n}")
