@@ -2,6 +2,7 @@
 
 import ast
 import sys
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -58,6 +59,7 @@ def python_files(layer: str) -> list[Path]:
     return sorted((ROOT / layer).rglob("*.py"))
 
 
+@cache
 def imported_modules(path: Path) -> dict[str, int]:
     """Every module that `path` imports, also inside functions, and the line."""
     modules = {}
@@ -110,6 +112,7 @@ def test_a_driven_room_of_the_hardware_does_not_know_its_driver(room):
                 assert other in DRIVEN[room] | {room}, f"{path}:{line}: {room} imports {module}"
 
 
+@cache
 def source_of(module: str) -> Path | None:
     """The file of one of our modules; None for a package that only says what it is."""
     place = ROOT.joinpath(*module.split(".")[1:])
