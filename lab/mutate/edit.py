@@ -4,8 +4,7 @@ import ast
 import re
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -68,18 +67,20 @@ def edited_text(edit: Edit, text: str) -> str:
         return _edited_words(edit, text)
     module = ast.parse(text)
     found = [*places(edit, module)]
-    _replace(edit, found[_chosen(edit, len(found))])
-    changed = ast.unparse(module)
-    if changed == _without_layout(text):
+    place = found[_chosen(edit, len(found))]
+    before = _written(place)
+    if _written(_replace(edit, place)) == before:
         raise InputError(f"{edit.file}: the change of `{edit.change}` changes nothing")
+    changed = ast.unparse(module)
     ast.parse(changed)  # What is left out may leave a hole.
     return f"{changed}\n"
 
 
-@lru_cache(maxsize=64)
-def _without_layout(text: str) -> str:
-    """The Python of `text` as any layout of it is written: a file has several edits."""
-    return ast.unparse(ast.parse(text))
+def _written(place: Place) -> list[str]:
+    """What stands at `place`, as any layout of it is written."""
+    value = getattr(place.parent, place.field)
+    nodes = value[place.index :][: place.count] if place.index is not None else [value]
+    return [ast.unparse(each) for each in nodes]
 
 
 def _chosen(edit: Edit, count: int) -> int:
@@ -162,20 +163,25 @@ def _is(node: ast.AST, dump: str) -> bool:
     return dump.startswith(f"{type(node).__name__}(") and ast.dump(node) == dump
 
 
-def _replace(edit: Edit, place: Place) -> None:
-    """Put what `edit` says at `place`.  Raises `InputError` if it does not fit there."""
+def _replace(edit: Edit, place: Place) -> Place:
+    """Put what `edit` says at `place`; where it is then.
+
+    Raises `InputError` if it does not fit there.
+    """
     new = _replacement(edit, place.node)
     if place.index is None:
         if len(new) != 1:
             raise InputError(f"{edit.file}: `{edit.change}` cannot be left out, only changed")
         setattr(place.parent, place.field, new[0])
-        return
+        return place
     if not new and place.field not in _REMOVABLE:
         raise InputError(f"{edit.file}: `{edit.change}` cannot be left out, only changed")
     block = getattr(place.parent, place.field)
     block[place.index : place.index + place.count] = new
     if not block and place.field == "body":
-        block.append(ast.Pass())
+        new = [ast.Pass()]
+        block += new
+    return replace(place, count=len(new))
 
 
 def _replacement(edit: Edit, old: ast.AST) -> list[ast.AST]:

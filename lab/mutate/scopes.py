@@ -60,5 +60,5 @@ def _scopes(node: ast.AST, prefix: str) -> Iterator[tuple[str, Scope]]:
         if isinstance(child, Scope):
             yield prefix + child.name, child
             yield from _scopes(child, f"{prefix}{child.name}.")
-        else:
+        elif not isinstance(child, ast.expr):  # No expression defines a function with a name.
             yield from _scopes(child, prefix)

@@ -195,7 +195,7 @@ def test_how_the_tests_of_a_fault_end(to, test, ended, tmp_path):
     (tmp_path / "tests" / "test_it.py").write_text(TESTS)
     lines = "--- a/isa/tokens.py\n+++ b/isa/tokens.py\n@@ -1 +1 @@\n-VALUE = 1\n+"
     patch = parse_patch(f"Caught-by: tests/test_it.py -k {test}\n{lines}{to}\n", "p")
-    rules = Rules(marked=True, seconds=5 if ended is Ended.KILLED else 120)
+    rules = Rules(marked=True, seconds=2 if ended is Ended.KILLED else 120)
     trial = try_fault(patch, tmp_path, rules, set())
     assert trial.ended == ended
     assert bool(trial.caught_by) == (ended in {Ended.FAILED, Ended.DEADLINE})

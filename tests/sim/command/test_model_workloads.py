@@ -35,13 +35,13 @@ def dense(name, count):
     nodes, read, weights = [], "x", {}
     for number in range(count):
         made = "y" if number + 1 == count else f"y{number}"
-        weights[f"w{number}"] = floats(12, 12)
+        weights[f"w{number}"] = floats(8, 8)
         nodes.append(helper.make_node("MatMul", [read, f"w{number}"], [f"m{number}"]))
         nodes.append(helper.make_node("Relu", [f"m{number}"], [made]))
         if made != "y":
             nodes.append(helper.make_node("Sin", [made], [f"s{number}"]))
             read = f"s{number}"
-    proto = model(nodes, {"x": ["rows", 12]}, ["y"], weights)
+    proto = model(nodes, {"x": ["rows", 8]}, ["y"], weights)
     Path(f"{name}.onnx").write_bytes(proto.SerializeToString())
 
 
@@ -177,7 +177,7 @@ def test_the_plan_of_a_segment_is_tuned(words, count):
 
 
 def test_a_saved_model_is_planned_and_compiled(words, count):
-    x = np.random.default_rng(0).standard_normal((9, 12), np.float32)
+    x = np.random.default_rng(0).standard_normal((9, 8), np.float32)
     np.savez("x.npz", x=x)
     right("build", *words, *TINY, "-o", "saved.plan")
     right("plan", "saved.plan", *TINY, "-o", "plans.toml")
@@ -200,7 +200,7 @@ def test_what_a_plan_does_not_fit_is_said(words):
 
 
 def test_a_saved_model_is_compiled_by_the_plans_that_it_has(words, count, monkeypatch):
-    x = np.random.default_rng(0).standard_normal((9, 12), np.float32)
+    x = np.random.default_rng(0).standard_normal((9, 8), np.float32)
     np.savez("x.npz", x=x)
     right("build", *words, *TINY, "--mem-latency", "90", "-o", "saved.plan")
     slow = ("--mem-latency", "90", "--input", "x.npz")
@@ -230,7 +230,7 @@ def test_a_saved_model_is_compiled_by_the_plans_that_it_has(words, count, monkey
 
 
 def test_programs_of_another_compiler_are_compiled_anew(words, monkeypatch):
-    np.savez("x.npz", x=np.ones((9, 12), np.float32))
+    np.savez("x.npz", x=np.ones((9, 8), np.float32))
     right("build", *words, *TINY, "-o", "saved.plan")
     monkeypatch.setattr(decided, "source_version", lambda layers: "another")
     found = ran("saved.plan", *FAST, "--input", "x.npz")
@@ -240,20 +240,20 @@ def test_programs_of_another_compiler_are_compiled_anew(words, monkeypatch):
 
 
 def test_tensors_that_share_memory_are_placed_anew(words, count):
-    np.savez("x.npz", x=np.ones((9, 12), np.float32))
+    np.savez("x.npz", x=np.ones((9, 8), np.float32))
     right("build", *words, *TINY, "-o", "saved.plan")
     found = ran("saved.plan", *FAST, "--input", "x.npz", "--reuse-memory")
     assert found["mismatches"] == 0
     assert len(found["memory_plans"]) == count
     # All but the results, which are int32 or int16, may stand where others stood.
-    assert all(each["fixed_bytes"] > 9 * 12 * 2 for each in found["memory_plans"])
+    assert all(each["fixed_bytes"] > 9 * 8 * 2 for each in found["memory_plans"])
     assert (found["memory_plan"] is None) == (count > 1)
     for kept in ((), ("--check", "outputs")):
         assert ran("saved.plan", *FAST, "--input", "x.npz", *kept)["memory_plans"] == []
 
 
 def test_memory_is_shared_where_nothing_inside_is_compared(words, count):
-    np.savez("x.npz", x=np.ones((9, 12), np.float32))
+    np.savez("x.npz", x=np.ones((9, 8), np.float32))
     shared = ran(*words, *FAST, "--input", "x.npz", "--check", "outputs")
     assert len(shared["memory_plans"]) == count
     assert shared["mismatches"] == 0 < shared["elements_checked"]
@@ -270,7 +270,7 @@ def test_memory_is_shared_where_nothing_inside_is_compared(words, count):
     ],
 )
 def test_a_program_that_is_not_the_plans_is_refused(part, change, reason):
-    np.savez("x.npz", x=np.ones((9, 12), np.float32))
+    np.savez("x.npz", x=np.ones((9, 8), np.float32))
     right("build", "one.onnx", "--dim", "rows=9", *TINY, "-o", "saved.plan")
     with ZipFile("saved.plan") as archive:
         members = {name: archive.read(name) for name in archive.namelist() if name != "digest"}
