@@ -27,6 +27,9 @@ from tests.support.open_devices import open_devices
 from tests.support.plain import PLAIN
 
 RTL = ("verilator", "amaranth")
+# By day one test compares the two: what each takes of the same RTL is the same.
+NIGHTLY = pytest.param("amaranth", marks=pytest.mark.nightly)
+each_rtl = pytest.mark.parametrize("simulator", ["verilator", NIGHTLY])
 CONFIG = PLAIN
 DIM = CONFIG.dim
 SIZE = 1 << 14
@@ -125,7 +128,7 @@ def test_marks_are_the_same_on_both_simulators_and_take_no_cycle(opened_on_a_slo
     assert results[:3] == results[3:]
 
 
-@pytest.mark.parametrize("simulator", RTL)
+@each_rtl
 def test_between_two_marks_are_the_rows_of_the_products_between_them(opened, simulator):
     """Every row of every product, counted one by one."""
     rows = [DIM, 1, 3, DIM, 1, 1, 1, 2, DIM]
@@ -141,7 +144,7 @@ def test_between_two_marks_are_the_rows_of_the_products_between_them(opened, sim
     assert differences([*result.marks, result.counters], "array_rows") == rows
 
 
-@pytest.mark.parametrize("simulator", RTL)
+@each_rtl
 def test_a_mark_takes_what_stands_before_the_next_product(opened, simulator):
     program = [*START, load(0, 0), load(1, DIM), preload(DIM), compute(0), preload(DIM), compute(0)]
     program += [STORE, FENCE.encode()]
@@ -158,7 +161,7 @@ def test_a_mark_takes_what_stands_before_the_next_product(opened, simulator):
         assert result.marks == tuple(marks[index] for index in few)
 
 
-@pytest.mark.parametrize("simulator", RTL)
+@each_rtl
 def test_what_a_product_waits_for_is_behind_its_mark(opened, simulator):
     """The second product's operand is not loaded before the first one has ended."""
     early = [*START, load(0, 0), load(1, DIM), preload(DIM), compute(0), FENCE.encode()]
@@ -178,7 +181,7 @@ def test_what_a_product_waits_for_is_behind_its_mark(opened, simulator):
     assert (rows_of(second), rows_of(result.counters)) == (DIM, 2 * DIM)
 
 
-@pytest.mark.parametrize("simulator", RTL)
+@each_rtl
 def test_without_products_all_marks_are_at_the_end(opened, simulator):
     program = [*START, load(0, 0), STORE]
     with opened(simulator) as device:
@@ -187,7 +190,7 @@ def test_without_products_all_marks_are_at_the_end(opened, simulator):
         assert result.counters["cycles"] > LATENCY
 
 
-@pytest.mark.parametrize("simulator", RTL)
+@each_rtl
 def test_marks_count_from_the_program_s_first_command(opened, simulator):
     program = [*START, load(0, 0), load(1, DIM), *[preload(DIM), compute(0)] * 3, STORE]
     bad = [*program[:8], load(SIZE, 0)]
@@ -211,7 +214,7 @@ def test_marks_count_from_the_program_s_first_command(opened, simulator):
         ([0, 4], "mark 4: the program has no such command: it has 4"),
     ],
 )
-@pytest.mark.parametrize("simulator", ["functional", *RTL])
+@pytest.mark.parametrize("simulator", ["functional", "verilator", NIGHTLY])
 def test_impossible_marks_are_refused(opened, simulator, marks, message):
     with opened(simulator) as device, pytest.raises(ValueError, match=message):
         device.run([*START, load(0, 0)], marks=marks)
