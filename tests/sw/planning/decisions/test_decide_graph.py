@@ -1,6 +1,7 @@
 """Plans of graphs: what is refused, and how short texts of plans are."""
 
 from dataclasses import replace
+from functools import cache
 from typing import get_args
 
 import numpy as np
@@ -36,7 +37,12 @@ from celosia.sw.reference.encoder import EncoderShape
 from tests.sw.scheduling.expansions import expanded
 
 BASE, TINY = resolve_config("base"), resolve_config("tiny")
-MODEL = random_quantized_encoder(EncoderShape(layers=2, width=128, heads=4, hidden=256), 0)
+
+
+@cache
+def model():
+    """An encoder, which not every process that collects the tests has to quantize."""
+    return random_quantized_encoder(EncoderShape(layers=2, width=128, heads=4, hidden=256), 0)
 
 
 def test_every_kind_of_group_has_a_row():
@@ -110,7 +116,7 @@ def test_blocks_have_halves_by_turns_where_lanes_are_as_busy_as_the_array(
 
 def test_what_is_alike_is_said_once():
     """The text of a plan grows with the stages, not with their blocks."""
-    graph = encoder_layer_case(MODEL, [128], 0).graph
+    graph = encoder_layer_case(model(), [128], 0).graph
     plan = decide_graph(graph, BASE)
     text = print_plan(plan)
     assert parse_plan(text) == plan
@@ -122,7 +128,7 @@ def test_what_is_alike_is_said_once():
     ("tokens", "tails"), [(128, [(), (32, 32)]), (60, [(32, 28), (32, 28)]), (10, [(), (10,)])]
 )
 def test_the_end_that_nothing_hides_is_in_parts(tokens, tails):
-    graph = encoder_layer_case(MODEL, [tokens], 0).graph
+    graph = encoder_layer_case(model(), [tokens], 0).graph
     stages = decide_graph(graph, BASE).stages
     fused = [stage for stage in stages if isinstance(stage, LinearStage) and stage.norm]
     assert [tuple(part.rows for part in stage.tail) for stage in fused] == tails
@@ -133,7 +139,7 @@ def test_the_end_that_nothing_hides_is_in_parts(tokens, tails):
 
 def test_few_rows_stay_on_the_chip_and_are_stored_all_the_same():
     """Only what is given is loaded."""
-    case = encoder_layer_case(MODEL, [10], 0)
+    case = encoder_layer_case(model(), [10], 0)
     graph = case.graph
     ops = [one.op for one in expanded(case, BASE, decide_graph(graph, BASE))]
     computed = {view.tensor for op in graph.ops for view in op.results}
