@@ -7,7 +7,7 @@ and save, or what an int16 operand gains and takes, and asks for what a set of t
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from math import inf, log10
+from math import inf, log10, sqrt
 from typing import Final
 
 from celosia.isa.encoding import WeightType
@@ -21,6 +21,7 @@ __all__ = [
     "choose_wide",
     "decibels_of",
     "noise_of",
+    "share_of",
 ]
 
 _USUAL_DB: Final = 1.0
@@ -79,6 +80,19 @@ def noise_of(db: float) -> float:
 def decibels_of(noise: float) -> float:
     """The dB of noise that is such a share of the signal; infinite, if there is none."""
     return -10 * log10(noise) if noise > 0 else inf
+
+
+def share_of(samples: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """The share that noise has of the signal of samples together, and its standard error.
+
+    A sample is the energies of its noise and of its signal.  The error is that of a ratio of sums
+    (W. G. Cochran, Sampling Techniques, section 2.11); 0 of one sample.
+    """
+    count = len(samples)
+    signal = sum(each for _, each in samples)
+    share = sum(each for each, _ in samples) / signal
+    apart = sum((noise - share * each) ** 2 for noise, each in samples)
+    return share, sqrt(apart * count / (count - 1)) / signal if count > 1 else 0.0
 
 
 def choose(

@@ -83,8 +83,8 @@ LeastOption = Annotated[
     typer.Option(
         "--least-sqnr",
         metavar="DB",
-        help="--precision auto: as few cycles as keep so much, on samples left out of the "
-        "calibration.",
+        help="--precision auto: as few cycles as keep so much and a standard error more, on "
+        "samples left out of the calibration.",
         rich_help_panel=_PANEL,
     ),
 ]

@@ -5,6 +5,7 @@ from typing import Final
 
 import numpy as np
 
+from celosia.sim.workloads.models.decibels import decibels
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import Array, TensorType
 from celosia.sw.quantize.units.units import Product, Units
@@ -16,6 +17,9 @@ Ranges = Mapping[str, tuple[float, float]]
 
 _FAR: Final = 0.5
 """An input is far outside of a range where it leaves it by more than this share of its width."""
+_KEPT_DB: Final = 30.0
+"""It is, too, where less is left of it once it is cut off at the range's ends: many elements are a
+little outside.  Eight bits keep more of most inputs, so that this is what is lost."""
 _ENOUGH: Final = 2
 """Rows for each column of a product that calibration needs: fewer cost decibels."""
 _NEEDED: Final = (128, 512)
@@ -45,7 +49,7 @@ def far_outside(ranges: Ranges, given: Mapping[str, Array]) -> Iterator[str]:
             continue
         least, most = float(array.min()), float(array.max())
         beyond, width = max(low - least, most - high), high - low
-        if beyond > _FAR * width:
+        if beyond > _FAR * width or decibels(array, array.clip(low, high)) < _KEPT_DB:
             far = f"{beyond / width:,.1f} times its width" if width else f"{beyond:,.4g}"
             yield (
                 f"{name}: its elements are in {least:,.4g}..{most:,.4g}, those of the calibration "

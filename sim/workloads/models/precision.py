@@ -29,6 +29,7 @@ from celosia.sw.quantize.precision import (
     choose_wide,
     decibels_of,
     noise_of,
+    share_of,
 )
 from celosia.sw.quantize.units.names import product_names
 from celosia.sw.quantize.units.stored import units_of
@@ -84,6 +85,11 @@ class Compared:
         count = len(self.samples)
         left = f"{count} sample{'s' * (count > 1)} that calibration left out"
         return left if self.fresh else "calibration data"
+
+    @property
+    def doubt(self) -> str:
+        """How sure what they show is."""
+        return f"on {self.name}" + ", less a standard error" * (self.fresh and len(self.samples) > 1)
 
 
 @dataclass(frozen=True)
@@ -197,7 +203,7 @@ def decide(
     Raises `InputError` for names of a file, and for bounds that nothing meets.
     """
     eight, four, sixteen = formats
-    models = _Models(graph, formats, compared.samples, Costs(*precision.hardware))
+    models = _Models(graph, formats, compared, Costs(*precision.hardware))
     units = models.units
     names = product_names(units, graph)
     packed = [name for name in names if four.integers[name].kind is WeightType.INT4]
@@ -225,10 +231,10 @@ def decide(
                 candidates,
                 rule,
                 models.cycles(_NOTHING),
-                lambda some: models.noise(Chosen.of(some, tried)),
+                lambda some: models.doubted(Chosen.of(some, tried)),
             )
         except BoundsError as problem:
-            raise InputError(str(problem)) from None
+            raise InputError(f"{problem} ({compared.doubt})") from None
         chosen, how = Chosen.of(found, tried), "--precision auto"
     products = tuple(
         ProductPrecision(
@@ -283,21 +289,32 @@ class _Models:
         self,
         graph: FloatGraph,
         formats: tuple[Formats, Formats, Formats],
-        samples: Sequence[Mapping[str, Array]],
+        compared: Compared,
         costs: Costs,
     ):
         self.graph, self.costs = graph, costs
         self.each, usual = formats, formats[0]
         self.units = units_of(graph, usual.apart, usual.caps, per_tensor=usual.per_tensor)
-        self.samples = samples[:_SAMPLES]
+        self.samples, self.fresh = compared.samples[:_SAMPLES], compared.fresh
         self.real = [interpret_visibly(graph, each) for each in self.samples]
-        self.noise = cache(self._noise)
+        self.shares = cache(self._shares)
         self.cycles = cache(self._cycles)
+
+    def noise(self, chosen: Chosen) -> float:
+        """The noise of the worst output, as a share of its signal."""
+        return max((share for share, _ in self.shares(chosen)), default=0.0)
+
+    def doubted(self, chosen: Chosen) -> float:
+        """What that may be on other inputs: a standard error more.
+
+        A search for the cheapest choice within a bound finds those that meet it by chance.
+        """
+        return max((share + error for share, error in self.shares(chosen)), default=0.0)
 
     def misses(self, bounds: Bounds) -> bool:
         """Whether int8 alone is not as accurate as it has to be."""
         least = bounds.least_db
-        return least is not None and self.noise(_NOTHING) > noise_of(least)
+        return least is not None and self.doubted(_NOTHING) > noise_of(least)
 
     def saved(self, names: Sequence[str], kind: Numbers, tell: Progress) -> dict[str, int]:
         """The predicted cycles that such numbers in each product alone save."""
@@ -331,9 +348,13 @@ class _Models:
         """Predicted cycles of all segments."""
         return sum(self.costs.integer(each.graph) for each in self._model(chosen).segments)
 
-    def _noise(self, chosen: Chosen) -> float:
-        """The noise of the worst output, as a share of its signal, rows of padding left out."""
-        model, sums = self._model(chosen), dict[str, np.ndarray]()
+    def _shares(self, chosen: Chosen) -> list[tuple[float, float]]:
+        """The noise of each output as a share of its signal, and its standard error.
+
+        Rows of padding are left out.  The error is that of a ratio of sums over samples; 0 of one
+        sample, and of those that the model is calibrated on.
+        """
+        model, sums = self._model(chosen), dict[str, list[tuple[float, float]]]()
         for sample, (real, rows) in zip(self.samples, self.real, strict=True):
             found = run_model(model, sample, count=False).outputs
             for name, value in real.items():
@@ -343,7 +364,7 @@ class _Models:
                 seen = seen if seen.any() else np.ones_like(seen)
                 signal = value[seen].astype(np.float64)
                 lost = signal - found[name][seen]
-                both = np.array([np.square(lost).sum(), np.square(signal).sum()])
-                sums[name] = sums.get(name, np.zeros(2)) + both
-        shares = [lost / signal for lost, signal in sums.values() if signal]
-        return float(max(shares, default=0.0))
+                both = float(np.square(lost).sum()), float(np.square(signal).sum())
+                sums.setdefault(name, []).append(both)
+        found = [share_of(each) for each in sums.values() if any(signal for _, signal in each)]
+        return found if self.fresh else [(share, 0.0) for share, _ in found]

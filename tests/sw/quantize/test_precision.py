@@ -13,6 +13,7 @@ from celosia.sw.quantize.precision import (
     choose_wide,
     decibels_of,
     noise_of,
+    share_of,
 )
 
 EIGHT = 1e-3
@@ -42,6 +43,13 @@ def test_noise_and_decibels_are_each_others_inverse():
     assert decibels_of(0.01) == pytest.approx(20)
     assert noise_of(decibels_of(0.037)) == pytest.approx(0.037)
     assert decibels_of(0) == inf
+
+
+def test_the_standard_error_of_a_share_is_that_of_a_ratio_of_sums():
+    # Noise is 0.2 of the signal; samples are 1 below and 1 above that, of a mean signal of 10.
+    assert share_of([(1.0, 10.0), (3.0, 10.0)]) == pytest.approx((0.2, 0.1))
+    assert share_of([(2.0, 10.0), (4.0, 20.0)]) == pytest.approx((0.2, 0.0)), "alike"
+    assert share_of([(3.0, 10.0)]) == pytest.approx((0.3, 0.0)), "one shows no difference"
 
 
 @pytest.mark.parametrize("least", [21.0, 24.0, 25.0, 26.9, 29.0, 29.9, 30.0])

@@ -25,7 +25,8 @@ def test_ranges_are_those_of_all_samples_without_what_hides():
     ("numbers", "far"),
     [
         ((-4, 4), None),
-        ((-6.9, 0), None),
+        ((-4.1, 4), None),
+        ((-6.9, 0), "in -6.9..0, those of the calibration in -4..4: outside of that by 0.4 times"),
         (
             (0, -12),
             "in -12..0, those of the calibration in -4..4: outside of that by 1.0 times its",
@@ -38,6 +39,15 @@ def test_what_is_far_outside_is_said_with_how_far(numbers, far):
     notes = list(far_outside({"x": (-4.0, 4.0)}, sample(*numbers)))
     assert bool(notes) == bool(far)
     assert all(note.startswith("x: its elements are ") and str(far) in note for note in notes)
+
+
+@pytest.mark.parametrize(("larger", "far"), [(1.0, False), (1.2, False), (1.7, True)])
+def test_many_elements_a_little_outside_are_far(larger, far):
+    """A normal distribution whose calibration ended at four deviations: 1.7 times as wide, it keeps
+    24 dB once it is cut off there."""
+    rng = np.random.default_rng(1)
+    given = {"x": np.clip(rng.normal(size=10_000), -4, 4) * larger}
+    assert bool([*far_outside({"x": (-4.0, 4.0)}, given)]) == far
 
 
 def test_a_range_of_one_number_has_no_width():

@@ -10,6 +10,7 @@ from celosia.sw.frontend.recognize.recognize import recognize
 
 ROWS, WIDTH = 5, 8
 SHAPE = (2, 3, ROWS, WIDTH)
+STEPS = (1, 1, 1, 2)
 ANGLES = np.arange(ROWS)[:, None] * 0.5 ** np.arange(WIDTH // 2)
 
 
@@ -33,10 +34,84 @@ def halves(builder, x, cosines, sines):
     return builder.op("concat", builder.op("sub", *real), builder.op("add", *other), axis=3)
 
 
+def neighbours(builder, x, odd_first=False):
+    """The even and the odd columns, and the odd ones, negated, beside the even ones."""
+    pairs = (*SHAPE[:-1], WIDTH // 2, 1)
+    first, second = (
+        builder.op("slice", x, starts=(0, 0, 0, at), sizes=(*SHAPE[:-1], WIDTH // 2), steps=STEPS)
+        for at in (0, 1)
+    )
+    both = builder.op("neg", second), first
+    both = [builder.op("reshape", each, shape=pairs) for each in both[:: -1 if odd_first else 1]]
+    together = builder.op("concat", *both, axis=4)
+    return first, second, builder.op("reshape", together, shape=SHAPE)
+
+
+def paired(builder, x, cosines, sines, odd_first=False):
+    """As GPT-J writes it."""
+    _, _, other = neighbours(builder, x, odd_first)
+    return builder.op("add", builder.op("mul", other, sines), builder.op("mul", x, cosines))
+
+
+def falsely_paired(builder, x, cosines, sines):
+    return paired(builder, x, cosines, sines, odd_first=True)
+
+
+def paired_halves(builder, x, cosines, sines):
+    """As it is written where neighbours are complex numbers."""
+    pairs = builder.op("reshape", x, shape=(*SHAPE[:-1], WIDTH // 2, 2))
+    sizes = (*SHAPE[:-1], WIDTH // 2, 1)
+    first, second = (
+        builder.op(
+            "reshape",
+            builder.op("slice", pairs, starts=(0, 0, 0, 0, at), sizes=sizes, steps=(1,) * 5),
+            shape=sizes[:-1],
+        )
+        for at in (0, 1)
+    )
+    real = [builder.op("mul", first, cosines), builder.op("mul", second, sines)]
+    other = [builder.op("mul", second, cosines), builder.op("mul", first, sines)]
+    both = [builder.op("sub", *real), builder.op("add", *other)]
+    both = [builder.op("reshape", each, shape=sizes) for each in both]
+    return builder.op("reshape", builder.op("concat", *both, axis=4), shape=SHAPE)
+
+
 def constants(builder, spoilt=False):
     tables = [np.tile(f(ANGLES), 2).astype(np.float32) for f in (np.cos, np.sin)]
     tables[1][3, 0] += 0.1 * spoilt
     return [builder.constant(table) for table in tables]
+
+
+def repeated(builder, spoilt=False):
+    """Each number of a table twice, side by side."""
+    tables = [np.repeat(f(ANGLES), 2, axis=1).astype(np.float32) for f in (np.cos, np.sin)]
+    tables[0][2, 1] += 0.1 * spoilt
+    return [builder.constant(table) for table in tables]
+
+
+def repeated_angles(builder, spoilt=False, way="concat"):
+    """The same of angles that are the user's: stacked, broadcast or looked up."""
+    angles = builder.input("angles", TensorType("float32", (2, 1, ROWS, WIDTH // 2)))
+    pairs = builder.op("reshape", angles, shape=(2, 1, ROWS, WIDTH // 2, 1))
+    if way == "concat":
+        other = builder.op("neg", pairs) if spoilt else pairs
+        both = builder.op("concat", pairs, other, axis=4)
+        both = builder.op("reshape", both, shape=(2, 1, ROWS, WIDTH))
+    elif way == "broadcast":
+        both = builder.op("broadcast", pairs, shape=(2, 1, ROWS, WIDTH // 2, 2))
+        both = builder.op("reshape", both, shape=(2, 1, ROWS, WIDTH))
+    else:
+        places = builder.constant(np.repeat(np.arange(WIDTH // 2), 2))
+        both = builder.op("gather", angles, places, axis=-1)
+    return [builder.op(name, both) for name in ("cos", "sin")]
+
+
+def broadcast_angles(builder):
+    return repeated_angles(builder, way="broadcast")
+
+
+def gathered_angles(builder):
+    return repeated_angles(builder, way="gather")
 
 
 def half_constants(builder):
@@ -65,7 +140,17 @@ def graph(form, tables):
 
 @pytest.mark.parametrize(
     ("form", "tables"),
-    [(whole, constants), (whole, computed), (whole, looked_up), (halves, half_constants)],
+    [
+        (whole, constants),
+        (whole, computed),
+        (whole, looked_up),
+        (halves, half_constants),
+        (paired, repeated),
+        (paired, repeated_angles),
+        (paired, broadcast_angles),
+        (paired, gathered_angles),
+        (paired_halves, half_constants),
+    ],
 )
 def test_a_rotation_is_recognized_and_stays_what_it_is(form, tables):
     before = graph(form, tables)
@@ -83,10 +168,22 @@ def test_a_rotation_is_recognized_and_stays_what_it_is(form, tables):
     )
 
 
-@pytest.mark.parametrize("tables", [constants, computed])
-def test_halves_of_other_angles_are_no_rotation(tables):
-    before = graph(whole, lambda builder: tables(builder, spoilt=True))
+@pytest.mark.parametrize(
+    ("form", "tables"),
+    [(whole, constants), (whole, computed), (paired, repeated), (paired, repeated_angles)],
+)
+def test_pairs_of_other_angles_are_no_rotation(form, tables):
+    before = graph(form, lambda builder: tables(builder, spoilt=True))
     assert not any(node.op == "rotate" for node in recognize(before).graph.nodes)
+
+
+@pytest.mark.parametrize(
+    ("form", "tables"),
+    [(whole, repeated), (paired, constants), (paired, computed), (falsely_paired, repeated)],
+)
+def test_pairs_of_columns_are_not_those_of_the_tables(form, tables):
+    """Neighbours by the angles of halves, the other way round, and neighbours exchanged."""
+    assert not any(node.op == "rotate" for node in recognize(graph(form, tables)).graph.nodes)
 
 
 def columns_looked_up(builder):
@@ -118,18 +215,44 @@ def test_tables_whose_halves_are_alike_by_chance_only_are_no_rotation(tables):
         )
 
 
-def partly(builder, x, first, count, *, left_out=0):
+def test_tokens_before_heads_are_rotated_behind_them():
+    """As GPT-J has them: a table of tokens for all heads, which come last."""
+    builder = GraphBuilder("test")
+    x = builder.input("x", TensorType("float32", SHAPE))
+    tables = [np.repeat(f(ANGLES[:3]), 2, axis=1).astype(np.float32) for f in (np.cos, np.sin)]
+    tables = [builder.constant(table.reshape(1, 3, 1, WIDTH)) for table in tables]
+    before = builder.finish({"y": paired(builder, x, *tables)})
+    after = recognize(before).graph
+    (rotation,) = [node for node in after.nodes if node.op == "rotate"]
+    assert rotation.type.shape == (2, ROWS, 3, WIDTH), "heads of tokens"
+    given = {"x": np.random.default_rng(0).standard_normal(SHAPE, np.float32)}
+    np.testing.assert_allclose(
+        interpret(after, given)["y"], interpret(before, given)["y"], rtol=1e-5, atol=1e-6
+    )
+
+
+def partly(builder, x, first, count, *, left_out=0, beside=False):
     """`count` columns from `first` on rotated, and those around them as they are."""
     angles = ANGLES[:, : count // 2]
-    tables = [builder.constant(np.tile(f(angles), 2).astype(np.float32)) for f in (np.cos, np.sin)]
+    angles = np.repeat(angles, 2, axis=1) if beside else np.tile(angles, 2)
+    tables = [builder.constant(f(angles).astype(np.float32)) for f in (np.cos, np.sin)]
 
-    def columns(of, start, size):
-        where = {"starts": (0, 0, 0, start), "sizes": (2, 3, ROWS, size), "steps": (1,) * 4}
+    def columns(of, start, size, step=1):
+        where = {"starts": (0, 0, 0, start), "sizes": (2, 3, ROWS, size), "steps": (1, 1, 1, step)}
         return builder.op("slice", of, **where)
 
-    part = columns(x, first, count)
-    halves = columns(part, 0, count // 2), columns(part, count // 2, count // 2)
-    other = builder.op("concat", builder.op("neg", halves[1]), halves[0], axis=3)
+    part, half = columns(x, first, count), count // 2
+    if beside:
+        even, odd = (columns(part, at, half, 2) for at in (0, 1))
+        both = [
+            builder.op("reshape", each, shape=(2, 3, ROWS, half, 1))
+            for each in (builder.op("neg", odd), even)
+        ]
+        other = builder.op("concat", *both, axis=4)
+        other = builder.op("reshape", other, shape=(2, 3, ROWS, count))
+    else:
+        halves = columns(part, 0, half), columns(part, half, half)
+        other = builder.op("concat", builder.op("neg", halves[1]), halves[0], axis=3)
     turned = [builder.op("mul", part, tables[0]), builder.op("mul", other, tables[1])]
     parts = [builder.op("add", *turned)]
     if first:
@@ -139,11 +262,12 @@ def partly(builder, x, first, count, *, left_out=0):
     return builder.op("concat", *parts, axis=3)
 
 
+@pytest.mark.parametrize("beside", [False, True], ids=["halves", "neighbours"])
 @pytest.mark.parametrize(("first", "count"), [(0, 4), (0, 2), (4, 4), (2, 4)])
-def test_columns_that_do_not_rotate_do_so_by_no_angle(first, count):
+def test_columns_that_do_not_rotate_do_so_by_no_angle(first, count, beside):
     builder = GraphBuilder("test")
     x = builder.input("x", TensorType("float32", SHAPE))
-    before = builder.finish({"y": partly(builder, x, first, count)})
+    before = builder.finish({"y": partly(builder, x, first, count, beside=beside)})
     after = recognize(before).graph
     assert [node.op for node in after.nodes] == ["gather", "rotate", "gather"]
     (rotation,) = [node for node in after.nodes if node.op == "rotate"]
