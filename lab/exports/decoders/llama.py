@@ -14,12 +14,20 @@ from celosia.lab.exports.writing import attention, caches, masks
 from celosia.lab.exports.writing.block import Block
 from celosia.lab.exports.writing.decoder import begin
 from celosia.lab.exports.writing.modules import gelu_tanh, silu
-from celosia.lab.exports.writing.rotary import SCALINGS, Waves, repeated, rotated, waves
+from celosia.lab.exports.writing.rotary import (
+    SCALINGS,
+    Waves,
+    neighbours_rotated,
+    repeated,
+    rotated,
+    waves,
+)
 from celosia.lab.exports.writing.size import Size
 from celosia.lab.exports.writing.tape import Tape
 from celosia.lab.exports.writing.weights import CONTEXT_POWER
 
 __all__ = [
+    "beside",
     "gemma",
     "gemma2",
     "llama",
@@ -61,6 +69,8 @@ class _Kin:
     """Logits go through a tanh."""
     scaling: str | None = None
     """How waves are scaled, by its name in `SCALINGS`."""
+    beside: bool = False
+    """Columns turn with their neighbours."""
 
 
 def _model(kin: _Kin, size: Size, seed: int, *, opset: int = 14, cached: bool = False) -> Any:
@@ -107,6 +117,8 @@ scaled = {name: partial(_model, _Kin(name=f"llama-{name}", scaling=name)) for na
 """Llama with scaled waves, by their name."""
 small_llama = partial(_model, _Kin(name="small-llama", tied=True, scaling="llama3"))
 """Llama 3.2, whose small models have tied embeddings."""
+beside = partial(_model, _Kin(name="beside", beside=True))
+"""Llama whose columns turn with their neighbours, as Cohere's models do."""
 gemma2 = partial(_model, _Kin(name="gemma2", gemma=True, tied=True, capped=True))
 
 
@@ -130,7 +142,7 @@ def _waves(kin: _Kin, block: Block, x: str, cache: caches.Cache | None) -> Waves
     if kin.late:
         places = caches.places(tape, cache, tape.size(x, 1))
         scaling = SCALINGS[kin.scaling] if kin.scaling else None
-        return waves(tape, places, block.size.head_width, scaling)
+        return waves(tape, places, block.size.head_width, scaling, beside=kin.beside)
     with tape.inside("rotary_emb"):
         limit = tape.cast(tape.size(x, 1), TensorProto.INT64)
         places = tape.unsqueeze(caches.positions(tape, cache, limit), 0)
@@ -165,7 +177,8 @@ def _attention(
     tape, size = block.tape, block.size
     batch, length = tape.size(x, 0), tape.size(x, 1)
     queries, keys, values = _heads(kin, block, x, batch, length)
-    queries, keys = (rotated(tape, part, angles) for part in (queries, keys))
+    turn = neighbours_rotated if kin.beside else rotated
+    queries, keys = (turn(tape, part, angles) for part in (queries, keys))
     if cache:
         keys, values = cache.extended(keys, values)
     keys, values = (repeated(tape, size, part) for part in (keys, values))

@@ -1,5 +1,6 @@
 """Phi: attention and feed-forward network beside each other, half of each head rotated."""
 
+from functools import partial
 from typing import Any
 
 from celosia.lab.exports.writing import attention, caches, masks
@@ -11,13 +12,16 @@ from celosia.lab.exports.writing.size import Size
 from celosia.lab.exports.writing.tape import Tape
 from celosia.lab.exports.writing.weights import CONTEXT_POWER
 
-__all__ = ["phi"]
+__all__ = ["gpt_j", "phi"]
 
 
-def phi(size: Size, seed: int, *, opset: int = 14, cached: bool = False) -> Any:
+def phi(
+    size: Size, seed: int, *, opset: int = 14, cached: bool = False, beside: bool = False
+) -> Any:
     """The model with its head: token numbers and mask in, logits out.
 
-    `cached`: and keys and values of tokens before in, those of all out.
+    `cached`: and keys and values of tokens before in, those of all out.  `beside`: columns turn
+    with their neighbours.
     """
     tape = Tape("phi", opset)
     block = Block(tape, size, seed)
@@ -27,16 +31,22 @@ def phi(size: Size, seed: int, *, opset: int = 14, cached: bool = False) -> Any:
         x = block.lookup("embed_tokens", tokens, size.vocabulary)
         bias = masks.causal_by_scatter(tape, mask, tokens, decoder.before())
         places = caches.places(tape, decoder.cache, tape.size(x, 1))
-        angles = waves(tape, places, size.head_width // 2)
+        angles = waves(tape, places, size.head_width // 2, beside=beside)
         for layer in range(size.layers):
             with tape.inside(f"layers.{layer}"):
-                x = _layer(block, x, bias, angles, decoder.layer(layer))
+                x = _layer(block, x, bias, (angles, beside), decoder.layer(layer))
         x = block.layer_norm("final_layernorm", x)
     logits = block.read("lm_head", x, size.vocabulary)
     return decoder.finish(logits)
 
 
-def _layer(block: Block, x: str, bias: str, angles: Waves, cache: caches.LayerCache | None) -> str:
+gpt_j = partial(phi, beside=True)
+"""GPT-J, which is a Phi in all that counts here, but for the columns that turn together."""
+
+
+def _layer(
+    block: Block, x: str, bias: str, angles: tuple[Waves, bool], cache: caches.LayerCache | None
+) -> str:
     tape, size = block.tape, block.size
     normed = block.layer_norm("input_layernorm", x)
     with tape.inside("self_attn"):
@@ -51,7 +61,7 @@ def _layer(block: Block, x: str, bias: str, angles: Waves, cache: caches.LayerCa
 
 
 def _attention(
-    block: Block, x: str, bias: str, angles: Waves, cache: caches.LayerCache | None
+    block: Block, x: str, bias: str, angles: tuple[Waves, bool], cache: caches.LayerCache | None
 ) -> str:
     tape, size = block.tape, block.size
     batch, length = tape.size(x, 0), tape.size(x, 1)
@@ -64,8 +74,10 @@ def _attention(
             block.read("v_proj", x, size.width),
         )
     )
-    turning = size.head_width // 2
-    queries, keys = (partly_rotated(tape, part, angles, turning) for part in (queries, keys))
+    turning, (found, beside) = size.head_width // 2, angles
+    queries, keys = (
+        partly_rotated(tape, part, found, turning, beside=beside) for part in (queries, keys)
+    )
     if cache:
         keys, values = cache.extended(keys, values)
     scores = tape.op("MatMul", queries, tape.op("Transpose", keys, perm=[0, 1, 3, 2]))

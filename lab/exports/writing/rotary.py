@@ -11,10 +11,19 @@ from onnx import TensorProto
 from celosia.lab.exports.writing.size import Size
 from celosia.lab.exports.writing.tape import END, Tape
 
-__all__ = ["SCALINGS", "Scaling", "Waves", "partly_rotated", "repeated", "rotated", "waves"]
+__all__ = [
+    "SCALINGS",
+    "Scaling",
+    "Waves",
+    "neighbours_rotated",
+    "partly_rotated",
+    "repeated",
+    "rotated",
+    "waves",
+]
 
 Waves = tuple[str, str]
-"""Cosines and sines (texts, 1, tokens, columns that rotate), the same in both halves of columns."""
+"""Cosines and sines (texts, 1, tokens, columns that rotate), the same in both columns of a pair."""
 
 BASE = 10_000
 """The base of their wavelengths."""
@@ -55,8 +64,13 @@ SCALINGS: Final = {
 turns with an amplitude (YaRN, Peng et al., arXiv 2309.00071, whose ramp is by turns here)."""
 
 
-def waves(tape: Tape, places: str, width: int, scaling: Scaling | None = None) -> Waves:
-    """Cosines and sines of token positions (texts, tokens), for `width` columns that rotate."""
+def waves(
+    tape: Tape, places: str, width: int, scaling: Scaling | None = None, *, beside: bool = False
+) -> Waves:
+    """Cosines and sines of token positions (texts, tokens), for `width` columns that rotate.
+
+    `beside`: columns of a pair are neighbours, else half of `width` apart.
+    """
     with tape.inside("rotary_emb"):
         numbers = tape.cast(tape.unsqueeze(places, 1), TensorProto.FLOAT)
         frequencies = BASE ** -(np.arange(0, width, 2) / width)
@@ -67,7 +81,11 @@ def waves(tape: Tape, places: str, width: int, scaling: Scaling | None = None) -
             "MatMul", tape.constant(frequencies[np.newaxis, :, np.newaxis], np.float32), numbers
         )
         angles = tape.op("Transpose", angles, perm=[0, 2, 1])
-        angles = tape.op("Concat", angles, angles, axis=-1)
+        if beside:
+            pairs = tape.expand(tape.unsqueeze(angles, 3), -1, -1, -1, 2)
+            angles = tape.reshape(pairs, tape.size(angles, 0), tape.size(angles, 1), width)
+        else:
+            angles = tape.op("Concat", angles, angles, axis=-1)
         found = tape.op("Cos", angles), tape.op("Sin", angles)
         if scaling is not None and scaling.amplitude != 1:
             found = tuple(tape.op("Mul", each, tape.number(scaling.amplitude)) for each in found)
@@ -84,9 +102,20 @@ def rotated(tape: Tape, x: str, found: Waves) -> str:
     return tape.op("Add", tape.op("Mul", x, cosines), tape.op("Mul", turned, sines))
 
 
-def partly_rotated(tape: Tape, x: str, found: Waves, width: int) -> str:
+def neighbours_rotated(tape: Tape, x: str, found: Waves) -> str:
+    """``x * cos + rotate_every_two(x) * sin``: columns turn with their neighbours."""
+    cosines, sines = found
+    even, odd = (tape.slice(x, at, END, 3, step=2) for at in (0, 1))
+    pairs = [tape.unsqueeze(each, 4) for each in (tape.op("Neg", odd), even)]
+    sizes = [tape.size(x, axis) for axis in range(4)]
+    turned = tape.reshape(tape.op("Concat", *pairs, axis=-1), *sizes)
+    return tape.op("Add", tape.op("Mul", x, cosines), tape.op("Mul", turned, sines))
+
+
+def partly_rotated(tape: Tape, x: str, found: Waves, width: int, *, beside: bool = False) -> str:
     """The first `width` columns of each head rotated, and the others as they are."""
-    turned = rotated(tape, tape.slice(x, 0, width, 3), found)
+    turn = neighbours_rotated if beside else rotated
+    turned = turn(tape, tape.slice(x, 0, width, 3), found)
     return tape.op("Concat", turned, tape.slice(x, width, END, 3), axis=-1)
 
 

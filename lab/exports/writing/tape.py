@@ -152,13 +152,13 @@ class Tape:
         """`value` in another shape."""
         return self.op("Reshape", value, self.vector(*sizes))
 
-    def slice(self, value: str, start: Size, end: Size, axis: int) -> str:
+    def slice(self, value: str, start: Size, end: Size, axis: int, step: int = 1) -> str:
         """A part of an axis."""
         bounds = [
             self.unsqueeze(bound, 0) if isinstance(bound, str) else self.constant([bound])
             for bound in (start, end)
         ]
-        return self.op("Slice", value, *bounds, self.constant([axis]), self.constant([1]))
+        return self.op("Slice", value, *bounds, self.constant([axis]), self.constant([step]))
 
     def cast(self, value: str, kind: int) -> str:
         """`value` in another type."""

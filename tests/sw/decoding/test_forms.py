@@ -1,11 +1,12 @@
-"""Forms of decoders beside the usual ones: scaled waves, scores and logits that are kept small."""
+"""Forms of decoders beside the usual ones: scaled waves, neighbours that turn, small logits."""
 
 import numpy as np
 import pytest
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
-from celosia.lab.exports.decoders.llama import gemma2, narrowed, scaled, small_llama
+from celosia.lab.exports.decoders.llama import beside, gemma2, narrowed, scaled, small_llama
+from celosia.lab.exports.decoders.phi import gpt_j
 from celosia.lab.exports.writing.size import SMALL
 from celosia.lab.training.scorers import float_scorer, integer_scorer
 from celosia.sim.devices.devices import open_device
@@ -18,8 +19,24 @@ from tests.support.decoder_exports import save
 from tests.support.onnx_runtime import run_session, runtime_session
 
 LENGTH = 40
-FORMS = {**scaled, "narrowed": narrowed, "small-llama": small_llama, "gemma2": gemma2}
-DECIBELS = {"linear": 24, "llama3": 20, "yarn": 20, "narrowed": 26, "small-llama": 11, "gemma2": 24}
+FORMS = {
+    **scaled,
+    "narrowed": narrowed,
+    "small-llama": small_llama,
+    "gemma2": gemma2,
+    "beside": beside,
+    "gpt-j": gpt_j,
+}
+DECIBELS = {
+    "linear": 24,
+    "llama3": 20,
+    "yarn": 20,
+    "narrowed": 26,
+    "small-llama": 11,
+    "gemma2": 24,
+    "beside": 20,
+    "gpt-j": 28,
+}
 
 
 def texts(count, seed=0):
