@@ -1,4 +1,4 @@
-"""Sums that no product finishes: of what units make, and of that and constants."""
+"""Sums that no product finishes: of what units make, and of that and what is given or known."""
 
 from math import prod
 from typing import Final
@@ -16,7 +16,7 @@ _MOST_TEXTS: Final = 16
 
 
 def find_addition(operands: Operands, node: Node) -> Addition | None:
-    """A sum of what units make, or of that and a constant; None: the host makes one of them."""
+    """A sum of what a unit makes and of something else; None: the host makes all that is added."""
     reader = operands.reader
     for name, other in (node.inputs, node.inputs[::-1]) if node.type.rank > 1 else ():
         a = operands.made_rows(name) if reader.type(name) == node.type else None
@@ -25,7 +25,7 @@ def find_addition(operands: Operands, node: Node) -> Addition | None:
         if reader.value(other) is not None:
             b = _repeated(operands, other, node)
         else:
-            b = operands.made_rows(other) if reader.type(other) == node.type else None
+            b = operands.rows(other) if reader.type(other) == node.type else None
         if b is not None:
             return Addition(value=Value(node.name), a=a, b=b, nodes=(node.name,))
     return None

@@ -200,3 +200,18 @@ def test_what_no_product_finishes_is_added_by_the_accelerator(texts):
     assert (first.value.tensor, first.b.rows) == (total, texts * 6)
     assert (second.a.tensor, second.a.rows, second.b.rows) == (total, texts * 6, 6)
     assert {form.role for form in (*first.reads(), *second.reads())} == {"wide"}
+
+
+@pytest.mark.parametrize("first", ["norm", "given"])
+def test_what_a_norm_makes_is_added_to_what_is_given(first):
+    """Norms behind layers, as OLMo 2 has them: the residual of the first is embeddings."""
+    builder = GraphBuilder("sum")
+    x = builder.input("x", TensorType("float32", (1, 6, 16)))
+    made = builder.op("matmul", x, builder.constant(random(16, 16)))
+    normed = builder.op("rmsnorm", made, builder.constant(random(16)), axis=2, epsilon=1e-5)
+    total = builder.op("add", *((normed, x) if first == "norm" else (x, normed)))
+    other = builder.op("add", x, builder.op("neg", x))
+    found = find_units(builder.finish({"y": total, "z": other}))
+    (addition,) = found.of(Addition)
+    assert addition.nodes == (total,), "what the host makes is added by the host"
+    assert {form.role for form in addition.reads()} == {"wide"}
