@@ -33,6 +33,7 @@ __all__ = [
     "llama",
     "mistral",
     "narrowed",
+    "olmo2",
     "qwen2",
     "qwen3",
     "scaled",
@@ -71,6 +72,8 @@ class _Kin:
     """How waves are scaled, by its name in `SCALINGS`."""
     beside: bool = False
     """Columns turn with their neighbours."""
+    behind: bool = False
+    """Norms are behind layers, not in front of them."""
 
 
 def _model(kin: _Kin, size: Size, seed: int, *, opset: int = 14, cached: bool = False) -> Any:
@@ -119,6 +122,8 @@ small_llama = partial(_model, _Kin(name="small-llama", tied=True, scaling="llama
 """Llama 3.2, whose small models have tied embeddings."""
 beside = partial(_model, _Kin(name="beside", beside=True))
 """Llama whose columns turn with their neighbours, as Cohere's models do."""
+olmo2 = partial(_model, _Kin(name="olmo2", behind=True))
+"""Llama with its norms behind layers, as OLMo 2 has them."""
 gemma2 = partial(_model, _Kin(name="gemma2", gemma=True, tied=True, capped=True))
 
 
@@ -153,14 +158,14 @@ def _layer(
     kin: _Kin, block: Block, x: str, bias: str, angles: Waves, cache: caches.LayerCache | None
 ) -> str:
     tape, size = block.tape, block.size
-    normed = _norm(kin, block, "input_layernorm", x)
+    normed = x if kin.behind else _norm(kin, block, "input_layernorm", x)
     with tape.inside("self_attn"):
         context = _attention(kin, block, normed, bias, angles, cache)
         joined = block.join(
             "o_proj", context, size.heads * size.head_width, CONTEXT_POWER, bias=False
         )
-        x = tape.op("Add", x, joined)
-    normed = _norm(kin, block, "post_attention_layernorm", x)
+        x = _joined(kin, block, x, joined, "post_attention_layernorm")
+    normed = x if kin.behind else _norm(kin, block, "post_attention_layernorm", x)
     with tape.inside("mlp"):
         gate = block.read("gate_proj", normed, size.hidden, bias=False)
         with tape.inside("act_fn"):
@@ -168,7 +173,12 @@ def _layer(
         through = block.read("up_proj", normed, size.hidden, bias=False)
         hidden = tape.op("Mul", gate, through)
         joined = block.join("down_proj", hidden, size.hidden, bias=False)
-    return tape.op("Add", x, joined)
+    return _joined(kin, block, x, joined, "post_feedforward_layernorm")
+
+
+def _joined(kin: _Kin, block: Block, x: str, joined: str, name: str) -> str:
+    """The residual sum behind a part of a layer, which is normalized first if norms are behind."""
+    return block.tape.op("Add", x, _norm(kin, block, name, joined) if kin.behind else joined)
 
 
 def _attention(
