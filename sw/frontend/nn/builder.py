@@ -6,7 +6,7 @@ shapes, and weights that it transposes, are constants in the graph.
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import inf
 from typing import Any, Final
@@ -15,7 +15,13 @@ import numpy as np
 
 from celosia.sw.frontend.nn.graph import FloatGraph, Node
 from celosia.sw.frontend.nn.interpret import compute
-from celosia.sw.frontend.nn.operators.operator import Array, GraphError, TensorType, expect
+from celosia.sw.frontend.nn.operators.operator import (
+    Array,
+    GraphError,
+    Operator,
+    TensorType,
+    expect,
+)
 from celosia.sw.frontend.nn.operators.table import OPERATORS
 from celosia.sw.frontend.nn.verify import verify
 from celosia.sw.mlir.operation import Attribute
@@ -136,6 +142,8 @@ class GraphBuilder:
         idle = operator.idle
         if idle is not None and result == self._types[operands[0]] and idle(attributes, result):
             return operands[0]
+        if (unchanged := self._unchanged(operator, operands, result)) is not None:
+            return unchanged
         self._check_memory(op, result)
         node = Node(
             name=self._free(name or op),
@@ -152,6 +160,20 @@ class GraphBuilder:
         self._nodes[node.name] = node
         self._types[node.name] = result
         return node.name
+
+    def _unchanged(
+        self, operator: Operator, operands: Sequence[str], result: TensorType
+    ) -> str | None:
+        """The operand that a neutral number leaves as it is, if it is of the result's type."""
+        if operator.neutral is None:
+            return None
+        turned = operator.name in {"add", "mul"}
+        for name, other in (operands, operands[::-1])[: 1 + turned]:
+            number = self._constants.get(other)
+            scalar = number is not None and number.size == 1 and self._types[name] == result
+            if scalar and float(number.reshape(())) == operator.neutral:
+                return name
+        return None
 
     def finish(self, outputs: Mapping[str, str], also: Iterable[str] = ()) -> FloatGraph:
         """The graph with these outputs and what they, and `also` others, depend on.

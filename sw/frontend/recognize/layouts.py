@@ -14,14 +14,13 @@ import numpy as np
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.graph import Node
 from celosia.sw.frontend.nn.operators.operator import Array
+from celosia.sw.frontend.nn.operators.table import OPERATORS
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.rewrite import Match
 from celosia.sw.frontend.recognize.views import element_numbers, numbered, viewed
 
 __all__ = ["find_affines", "find_joined_sums", "find_turned"]
 
-_NEUTRAL: Final[Mapping[str, float]] = {"add": 0.0, "sub": 0.0, "mul": 1.0, "div": 1.0}
-"""The operators that may have a known second operand, and the one that changes nothing."""
 _TURNED: Final = frozenset(("add", "sub", "mul"))
 """What is moved in front of a transpose.  Curves are not: as parts of products they are rounded to
 8 bits, and GELU behind the convolutions of Whisper then costs 1.8 dB."""
@@ -37,7 +36,7 @@ class _Known:
 
 def _known(reader: Reader, node: Node) -> _Known | None:
     """A node as an operator of a computed tensor, of the same shape, and a constant."""
-    if node.op not in _NEUTRAL or not node.type.is_float:
+    if OPERATORS[node.op].neutral is None or not node.type.is_float:
         return None
     turned = node.op in {"add", "mul"}
     for x, other in (node.inputs, node.inputs[::-1])[: 1 + turned]:
@@ -140,7 +139,7 @@ def _product(reader: Reader, first: Node) -> Node | None:
 
 def _by_column(op: str, value: Array, columns: Array, cols: int) -> Array | None:
     """A constant operand as a number for each column, if elements of a column have the same one."""
-    vector = np.full(cols, _NEUTRAL[op], value.dtype)
+    vector = np.full(cols, OPERATORS[op].neutral, value.dtype)
     value = np.broadcast_to(value, columns.shape)
     vector[columns] = value
     return vector if np.array_equal(vector[columns], value) else None

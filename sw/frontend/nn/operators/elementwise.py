@@ -40,6 +40,7 @@ def _each(
     result: str | None = None,
     bound: Callable[[Sequence[float]], float] | None = None,
     written: Literal["middle", "around"] | None = None,
+    neutral: float | None = None,
 ) -> Operator:
     """An operator without attributes on operands of one type, which `result` has if it is None."""
 
@@ -57,6 +58,7 @@ def _each(
         reach=Reach.ELEMENT,
         bound=bound,
         written=written,
+        neutral=neutral,
     )
 
 
@@ -186,10 +188,16 @@ ELEMENTWISE: Final = (
         bound=lambda _: -1.0,
         written="middle",
     ),
-    _pair("add", np.add, NUMBERS, "a + b; integers wrap.", written="around", bound=sum),
+    _pair("add", np.add, NUMBERS, "a + b; integers wrap.", written="around", bound=sum, neutral=0),
     _pair("and", np.bitwise_and, _LOGIC, "a and b, bit by bit."),
     _pair(
-        "div", _divide, NUMBERS, "a / b; integers are truncated.", written="around", bound=_product
+        "div",
+        _divide,
+        NUMBERS,
+        "a / b; integers are truncated.",
+        written="around",
+        bound=_product,
+        neutral=1,
     ),
     _pair("equal", np.equal, TYPES, "Whether a = b.", result="bool"),
     _pair("less", np.less, NUMBERS, "Whether a < b.", result="bool"),
@@ -210,10 +218,18 @@ ELEMENTWISE: Final = (
         written="middle",
         bound=min,
     ),
-    _pair("mul", np.multiply, NUMBERS, "a * b; integers wrap.", written="around", bound=_product),
+    _pair(
+        "mul",
+        np.multiply,
+        NUMBERS,
+        "a * b; integers wrap.",
+        written="around",
+        bound=_product,
+        neutral=1,
+    ),
     _pair("or", np.bitwise_or, _LOGIC, "a or b, bit by bit."),
     _pair("pow", _power, NUMBERS, "a to the power of b; integers are truncated.", written="around"),
-    _pair("sub", np.subtract, NUMBERS, "a - b; integers wrap.", written="around"),
+    _pair("sub", np.subtract, NUMBERS, "a - b; integers wrap.", written="around", neutral=0),
     _pair("xor", np.bitwise_xor, _LOGIC, "a or b but not both, bit by bit."),
     Operator(
         name="mod",

@@ -42,6 +42,24 @@ def test_an_operator_that_changes_nothing_is_left_out(op, attributes):
     assert builder.op(op, x, **attributes) == x
 
 
+@pytest.mark.parametrize(("op", "neutral"), [("add", 0), ("sub", 0), ("mul", 1), ("div", 1)])
+def test_a_number_that_changes_nothing_is_left_out(op, neutral):
+    """As the factor 1 of embeddings in BART; a - b and a / b are not what 0 - b and 1 / b are."""
+    for number, shape, first, left in (
+        (neutral, (), True, 0),
+        (neutral, (1, 1), True, 0),
+        (1 - neutral, (), True, 1),
+        (neutral, (), False, op in {"sub", "div"}),
+        (neutral, (3, 1, 1), True, 1),
+    ):
+        builder, x = start()
+        value = builder.constant(np.full(shape, number, np.float32), "n")
+        out = builder.op(op, *((x, value) if first else (value, x)))
+        graph = builder.finish({"out": out})
+        assert len(graph.nodes) == left, (number, shape, first)
+        assert graph.outputs == {"out": out if left else "x"}
+
+
 def test_a_slice_that_turns_an_axis_is_kept():
     builder, x = start()
     turned = builder.op("slice", x, starts=(3, 0), sizes=(4, 6), steps=(-1, 1))
