@@ -67,9 +67,9 @@ class DynamoTape(Tape):
     def vector(self, *sizes: Size) -> str:
         return self.op("Concat", *(self._one(size) for size in sizes), axis=0)
 
-    def slice(self, value: str, start: Size, end: Size, axis: int) -> str:
+    def slice(self, value: str, start: Size, end: Size, axis: int, step: int = 1) -> str:
         bounds = (self._one(bound) for bound in (start, end, axis))
-        return self.op("Slice", value, *bounds, self.constant([1]))
+        return self.op("Slice", value, *bounds, self.constant([step]))
 
     def expand(self, value: str, *sizes: Size) -> str:
         return self.op("Expand", value, self.vector(*sizes))

@@ -89,7 +89,8 @@ class Compared:
     @property
     def doubt(self) -> str:
         """How sure what they show is."""
-        return f"on {self.name}" + ", less a standard error" * (self.fresh and len(self.samples) > 1)
+        several = self.fresh and len(self.samples) > 1
+        return f"on {self.name}" + ", less a standard error" * several
 
 
 @dataclass(frozen=True)

@@ -170,8 +170,9 @@ class GraphBuilder:
         turned = operator.name in {"add", "mul"}
         for name, other in (operands, operands[::-1])[: 1 + turned]:
             number = self._constants.get(other)
-            scalar = number is not None and number.size == 1 and self._types[name] == result
-            if scalar and float(number.reshape(())) == operator.neutral:
+            if number is None or number.size != 1 or self._types[name] != result:
+                continue
+            if float(number.reshape(())) == operator.neutral:
                 return name
         return None
 

@@ -43,8 +43,10 @@ def test_what_is_far_outside_is_said_with_how_far(numbers, far):
 
 @pytest.mark.parametrize(("larger", "far"), [(1.0, False), (1.2, False), (1.7, True)])
 def test_many_elements_a_little_outside_are_far(larger, far):
-    """A normal distribution whose calibration ended at four deviations: 1.7 times as wide, it keeps
-    24 dB once it is cut off there."""
+    """A normal distribution whose calibration ended at four deviations.
+
+    1.7 times as wide, it keeps 24 dB once it is cut off there.
+    """
     rng = np.random.default_rng(1)
     given = {"x": np.clip(rng.normal(size=10_000), -4, 4) * larger}
     assert bool([*far_outside({"x": (-4.0, 4.0)}, given)]) == far

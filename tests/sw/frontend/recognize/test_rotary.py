@@ -221,7 +221,7 @@ def test_tokens_before_heads_are_rotated_behind_them():
     x = builder.input("x", TensorType("float32", SHAPE))
     tables = [np.repeat(f(ANGLES[:3]), 2, axis=1).astype(np.float32) for f in (np.cos, np.sin)]
     tables = [builder.constant(table.reshape(1, 3, 1, WIDTH)) for table in tables]
-    before = builder.finish({"y": paired(builder, x, *tables)})
+    before = builder.finish({"y": paired(builder, x, tables[0], tables[1])})
     after = recognize(before).graph
     (rotation,) = [node for node in after.nodes if node.op == "rotate"]
     assert rotation.type.shape == (2, ROWS, 3, WIDTH), "heads of tokens"

@@ -51,6 +51,10 @@ def test_a_compiled_graph_shows_graph_plan_and_memory(compiled):
 @pytest.mark.parametrize(("count", "more"), [(4, ""), (5, " and 1 more")])
 def test_a_line_names_four_operators_of_a_stage(count, more):
     stage: Any = SimpleNamespace(kind="heads", ops=tuple(f"op{number}" for number in range(count)))
-    drawn = plan_drawing("a plan", {}, {}, [stage])
-    texts = [each.text for each in ElementTree.fromstring(str(drawn)).iter(f"{SVG}text")]
+    machine = SimpleNamespace(dim=4, rows={})
+    plan: Any = SimpleNamespace(
+        graph="a graph", machine=machine, scheduler="none", rings={}, stages=[stage]
+    )
+    drawn = ElementTree.fromstring(str(plan_drawing(plan)))
+    texts = [each.text for each in drawn.iter(f"{SVG}text")]
     assert texts[-1] == f"1. heads: op0, op1, op2, op3{more}"
