@@ -46,8 +46,10 @@ def test_noise_and_decibels_are_each_others_inverse():
 
 
 def test_the_standard_error_of_a_share_is_that_of_a_ratio_of_sums():
-    # Noise is 0.2 of the signal; samples are 1 below and 1 above that, of a mean signal of 10.
-    assert share_of([(1.0, 10.0), (3.0, 10.0)]) == pytest.approx((0.2, 0.1))
+    # Noise is 0.2 of the signal; samples are 1 below and 1 above that, of a mean signal of 10:
+    # their standard deviation is 1, and the error of a mean of three is that over the root of 3.
+    noises = [(1.0, 10.0), (2.0, 10.0), (3.0, 10.0)]
+    assert share_of(noises) == pytest.approx((0.2, 1 / 3**0.5 / 10))
     assert share_of([(2.0, 10.0), (4.0, 20.0)]) == pytest.approx((0.2, 0.0)), "alike"
     assert share_of([(3.0, 10.0)]) == pytest.approx((0.3, 0.0)), "one shows no difference"
 
