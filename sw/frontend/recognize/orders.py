@@ -32,7 +32,7 @@ def find_orders(reader: Reader) -> Iterator[Match]:
     for node in reader.nodes:
         if node.op == "attention":
             found = _attention(reader, node)
-        elif _order(reader, node.name) is not None:
+        elif reader.order(node.name) is not None:
             found = _product(reader, node, alone) or _own_product(reader, node, outputs)
         elif node.op == "slice" and _is_beside_orders(reader, readers, node):
             found = _own_product(reader, node, outputs)
@@ -42,17 +42,6 @@ def find_orders(reader: Reader) -> Iterator[Match]:
             continue
         if found is not None:
             yield found
-
-
-def _order(reader: Reader, name: str) -> Array | None:
-    """The order that a tensor has the columns of another one in, each of them once."""
-    node = reader.view(name)
-    if node is None or node.op != "gather":
-        return None
-    source, order = reader.type(node.inputs[0]), reader.value(node.inputs[1])
-    if node.attributes["axis"] not in {-1, source.rank - 1} or order is None or order.ndim != 1:
-        return None
-    return order if np.array_equal(np.sort(order), range(source.shape[-1])) else None
 
 
 def _attention(reader: Reader, node: Node) -> Match | None:
@@ -174,7 +163,7 @@ def _is_beside_orders(reader: Reader, readers: Mapping[str, list[Node]], node: N
     for each in behind:
         if reader.view(each.name) is not None:
             behind += readers[each.name]
-    return any(_order(reader, each.name) is not None for each in behind)
+    return any(reader.order(each.name) is not None for each in behind)
 
 
 def _sum(reader: Reader, node: Node, alone: set[str]) -> Match | None:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.graph import FloatGraph, Node
 from celosia.sw.frontend.nn.operators.operator import Array, Reach, TensorType
@@ -62,6 +64,16 @@ class Reader:
         if any(self.value(place) is None for place in node.inputs[1:]):
             return None
         return None if self.value(node.inputs[0]) is not None else node
+
+    def order(self, name: str) -> Array | None:
+        """The order that a tensor has the columns of another one in, each of them once."""
+        node = self.view(name)
+        if node is None or node.op != "gather":
+            return None
+        source, order = self.type(node.inputs[0]), self.value(node.inputs[1])
+        if node.attributes["axis"] not in {-1, source.rank - 1} or order is None or order.ndim != 1:
+            return None
+        return order if np.array_equal(np.sort(order), range(source.shape[-1])) else None
 
     def chain(self, name: str) -> tuple[str, list[Node]]:
         """What a tensor is a view of, and the views, the last one last."""

@@ -48,7 +48,7 @@ class _Pairs:
 
     @property
     def order(self) -> NDArray[np.int64]:
-        """The columns in the order that makes pairs of halves."""
+        """The columns in the order in which the first ones of all pairs are the first half."""
         return np.concatenate(self.split(np.arange(self.columns)))
 
     def parts(self, reader: Reader, name: str) -> tuple[str, str] | None:
@@ -283,13 +283,12 @@ class _Rotation:
 def _rotation(reader: Reader, name: str) -> _Rotation | None:
     """The parts of a rotation that a tensor is."""
     back = reader.producer(name, "transpose")
-    inner = name if back is None else back.inputs[0]
-    put = _gathered(reader, inner)
-    node = reader.producer(put[0], "rotate")
+    turned, put = _gathered(reader, name if back is None else back.inputs[0])
+    node = reader.producer(turned, "rotate")
     if node is None:
         return None
     x, order = _gathered(reader, node.inputs[0])
-    if not np.array_equal(order[put[1]], np.arange(order.size)):
+    if not np.array_equal(order[put], np.arange(order.size)):
         return None
     if back is not None:
         forth = reader.producer(x, "transpose")
@@ -302,11 +301,10 @@ def _rotation(reader: Reader, name: str) -> _Rotation | None:
 
 def _gathered(reader: Reader, name: str) -> tuple[str, NDArray[np.int64]]:
     """What a tensor has the columns of, and in which order."""
-    node, plain = reader.producer(name, "gather"), np.arange(reader.type(name).shape[-1])
-    order = None if node is None else reader.value(node.inputs[1])
-    if node is None or order is None or node.attributes["axis"] not in {-1, node.type.rank - 1}:
-        return name, plain
-    return (node.inputs[0], order) if np.array_equal(np.sort(order), plain) else (name, plain)
+    order, node = reader.order(name), reader.producer(name)
+    if order is None or node is None:
+        return name, np.arange(reader.type(name).shape[-1])
+    return node.inputs[0], order
 
 
 def find_part_rotations(reader: Reader) -> Iterator[Match]:

@@ -278,6 +278,19 @@ def test_columns_that_do_not_rotate_do_so_by_no_angle(first, count, beside):
     )
 
 
+def test_a_token_beside_others_is_no_rotation():
+    """Its number is one without axes, and the axis that it is taken from has the last one's."""
+    builder = GraphBuilder("test")
+    x = builder.input("x", TensorType("float32", (2, ROWS, WIDTH)))
+    first = builder.op("gather", x, builder.constant(np.array(0)), axis=1)
+    last = builder.op("gather", x, builder.constant(np.array(ROWS - 1)), axis=1)
+    before = builder.finish({"y": builder.op("concat", first, last, axis=1)})
+    after = recognize(before)
+    assert not after.faults
+    given = {"x": np.random.default_rng(0).standard_normal((2, ROWS, WIDTH), np.float32)}
+    np.testing.assert_array_equal(interpret(after.graph, given)["y"], interpret(before, given)["y"])
+
+
 def test_a_rotation_of_some_columns_without_the_others_stays():
     builder = GraphBuilder("test")
     x = builder.input("x", TensorType("float32", SHAPE))
