@@ -235,7 +235,7 @@ def test_a_flag_that_names_one_of_several_signals_names_all_of_them():
 
 
 def test_each_access_to_a_memory_is_a_flag_of_its_block():
-    """Who reads is granted it; who reads a second row of parameters reads the first, too."""
+    """A port that reads is granted it; with a second row of parameters, it reads the first, too."""
     known = {
         "scratchpad": Scratchpad(TINY),
         "accumulator": Accumulator(TINY),
