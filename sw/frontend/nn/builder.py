@@ -167,8 +167,7 @@ class GraphBuilder:
         """The operand that a neutral number leaves as it is, if it is of the result's type."""
         if operator.neutral is None:
             return None
-        turned = operator.name in {"add", "mul"}
-        for name, other in (operands, operands[::-1])[: 1 + turned]:
+        for name, other in (operands, operands[::-1])[: 1 + operator.commutes]:
             number = self._constants.get(other)
             if number is None or number.size != 1 or self._types[name] != result:
                 continue

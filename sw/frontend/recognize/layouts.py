@@ -36,10 +36,10 @@ class _Known:
 
 def _known(reader: Reader, node: Node) -> _Known | None:
     """A node as an operator of a computed tensor, of the same shape, and a constant."""
-    if OPERATORS[node.op].neutral is None or not node.type.is_float:
+    operator = OPERATORS[node.op]
+    if operator.neutral is None or not node.type.is_float:
         return None
-    turned = node.op in {"add", "mul"}
-    for x, other in (node.inputs, node.inputs[::-1])[: 1 + turned]:
+    for x, other in (node.inputs, node.inputs[::-1])[: 1 + operator.commutes]:
         value = reader.value(other)
         if value is not None and reader.value(x) is None and reader.type(x) == node.type:
             return _Known(x, value)

@@ -41,6 +41,7 @@ def _each(
     bound: Callable[[Sequence[float]], float] | None = None,
     written: Literal["middle", "around"] | None = None,
     neutral: float | None = None,
+    commutes: bool = False,
 ) -> Operator:
     """An operator without attributes on operands of one type, which `result` has if it is None."""
 
@@ -59,6 +60,7 @@ def _each(
         bound=bound,
         written=written,
         neutral=neutral,
+        commutes=commutes,
     )
 
 
@@ -188,7 +190,16 @@ ELEMENTWISE: Final = (
         bound=lambda _: -1.0,
         written="middle",
     ),
-    _pair("add", np.add, NUMBERS, "a + b; integers wrap.", written="around", bound=sum, neutral=0),
+    _pair(
+        "add",
+        np.add,
+        NUMBERS,
+        "a + b; integers wrap.",
+        written="around",
+        bound=sum,
+        neutral=0,
+        commutes=True,
+    ),
     _pair("and", np.bitwise_and, _LOGIC, "a and b, bit by bit."),
     _pair(
         "div",
@@ -226,6 +237,7 @@ ELEMENTWISE: Final = (
         written="around",
         bound=_product,
         neutral=1,
+        commutes=True,
     ),
     _pair("or", np.bitwise_or, _LOGIC, "a or b, bit by bit."),
     _pair("pow", _power, NUMBERS, "a to the power of b; integers are truncated.", written="around"),

@@ -157,7 +157,9 @@ class Operator:
     """Whether these attributes leave the first operand as it is, if that is of the result's type.
     """
     neutral: float | None = None
-    """The second operand that leaves the first as it is; of `add` and `mul`, the first one, too."""
+    """The second operand that leaves the first as it is."""
+    commutes: bool = False
+    """Whether its two operands may change places."""
     curve: Callable[[float], Sequence[Attributes]] | None = None
     """For a curve, a function of the accelerator of the same name that is computed as the rows of a
     product drain: the attributes of curves that a file may have written out, where a factor of
