@@ -36,7 +36,8 @@ from celosia.sim.support.progress import silent
 from celosia.sim.workloads.models.model_job import ModelJob
 from celosia.sw.compiler.descent import descended
 from celosia.sw.compiler.passes import predict
-from celosia.sw.compiler.pipeline import Decide, compile_graph, find_plan
+from celosia.sw.compiler.pipeline import Decide, find_plan
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.ir.graph import Graph, MatMul, Sums
 from celosia.sw.models.cases import Case
 from celosia.sw.planning.forms.plan import Plan

@@ -44,8 +44,11 @@ def test_a_record_of_options_reaches_parameters_and_attributes():
 
 
 def test_the_road_is_what_compiling_loads():
-    """The timeline and graphs as such are not of it, nor what makes graphs."""
-    road = SCRIPT["road"]()
+    """The timeline and graphs as such are not of it, nor what makes graphs, nor what verifies."""
+    loaded = SCRIPT["loaded_by_compiling"]()
+    road = SCRIPT["road"](loaded)
     assert {"planning", "scheduling", "passes", "compiler"} <= road.keys()
     assert not {"timeline", "models", "quantize", "frontend"} & road.keys()
-    assert 3_000 < road.total() < 7_000
+    assert 3_000 < road.total() < 6_100
+    assert "sw/compiler/pipeline.py" in loaded
+    assert not {"sw/compiler/verified.py", "sw/ir/program_verify.py"} & {*loaded}

@@ -21,7 +21,7 @@ from celosia.sim.run.workload.run import run_workload
 from celosia.sim.wave.picture import wave_drawing
 from celosia.sim.wave.request import WaveRequest
 from celosia.sim.workloads.details import Matmul
-from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.driver.assembly import disassemble
 from celosia.sw.driver.runtime import matmul
 from celosia.sw.models.cases import matmul_case

@@ -16,7 +16,7 @@ from celosia.sim.support.display import Steps
 from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.operands import random_operands
 from celosia.sim.workloads.product_workloads import Operator, device_bytes
-from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.compiler.verified import compile_graph
 
 __all__ = [
     "OPERATORS",

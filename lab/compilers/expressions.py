@@ -16,7 +16,7 @@ from celosia.sim.run.checks import checked_product
 from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.operands import random_operands
 from celosia.sim.workloads.product_workloads import Operator, device_bytes
-from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.frontend.expressions.tensorize import tensorize
 from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.graph import MatMul as GraphProduct

@@ -24,7 +24,8 @@ from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.quantized import random_model
 from celosia.sw.compiler.choose import choose
 from celosia.sw.compiler.compiled import CompiledGraph
-from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.compiler.pipeline import Decide
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.models.cases import Case, encoder_layer_case
 from celosia.sw.reference.encoder import BERT_BASE, EncoderShape

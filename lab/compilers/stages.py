@@ -10,7 +10,8 @@ from celosia.lab.graphs.branches import branches_case
 from celosia.lab.tune.branches.plans import staged_plans
 from celosia.sim.support.progress import Progress
 from celosia.sw.compiler.compiled import CompiledGraph
-from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.compiler.pipeline import Decide
+from celosia.sw.compiler.verified import compile_graph
 
 __all__ = ["IOS", "ios"]
 

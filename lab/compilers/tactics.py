@@ -10,7 +10,8 @@ from celosia.lab.compilers.workload import Workload, run_ways
 from celosia.sim.support.progress import Progress
 from celosia.sim.workloads.quantized import random_model
 from celosia.sw.compiler.alternatives import plan_graph
-from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.compiler.pipeline import Decide
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.models.cases import encoder_layer_case
 from celosia.sw.quantize.ranges import CLIPS
 from celosia.sw.reference.encoder import MINILM

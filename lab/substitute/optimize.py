@@ -19,12 +19,12 @@ from celosia.lab.substitute.search import (
     greedy,
     search,
 )
-from celosia.sw.compiler.alike import anonymous
 from celosia.sw.compiler.costs import Costs
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.interpret import interpret as interpret_floats
 from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.graph_interpret import Array, interpret
+from celosia.sw.ir.graphs.alike import anonymous
 from celosia.sw.models.steps import Calibrate, Instantiate, Model, Recognize, follow
 from celosia.sw.quantize.ranges import Clip
 from celosia.sw.rewriting.engine import exhaust

@@ -75,7 +75,7 @@ class Seen:
 def seen_of(graph: Graph, config: AcceleratorConfig, plan: Plan, timing: MemoryTiming) -> Seen:
     """What a legal plan of a verified graph becomes, and the timeline's cycles of that."""
     compiled = CompiledGraph(graph=graph, config=config, timing=timing, plan=plan)
-    for each in (Expand(), Schedule(check=False), Encode()):
+    for each in (Expand(), Schedule(), Encode()):
         compiled = each.apply(compiled)
     cycles = compiled.expected(timing).cycles
     found = {

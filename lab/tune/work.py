@@ -20,7 +20,8 @@ from celosia.sim.workloads.graph_workloads import GraphJob
 from celosia.sim.workloads.jobs import ProductJob
 from celosia.sim.workloads.models.model_job import ModelJob
 from celosia.sim.workloads.product_workloads import Operator, device_bytes
-from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.compiler.pipeline import Decide
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.ir.graph import Graph
 from celosia.sw.models.cases import Case
 from celosia.sw.planning.decisions.decide import decide, only_product

@@ -11,6 +11,7 @@ from celosia.sim.support.problems import InputError
 from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.compiler.passes import Pass
 from celosia.sw.compiler.pipeline import PASSES, passes
+from celosia.sw.compiler.verified import Verified
 from celosia.sw.driver.assembly import disassemble
 from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.print_program import print_program
@@ -49,7 +50,7 @@ def print_after(
     """
     parts = []
     try:
-        for each, compiled in passes(graph, config, *how, timing=timing):
+        for each, compiled in passes(graph, config, Verified(), *how, timing=timing):
             if each.name == wanted:
                 return _PRINTED[each.leaves](compiled)
             if wanted == ALL:

@@ -25,7 +25,7 @@ from celosia.sim.workloads.product_workloads import MEMORY_STEP
 from celosia.sim.workloads.similarity import compare_texts
 from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.compiler.passes import Pass
-from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.driver.device import Device
 from celosia.sw.driver.program_file import MAX_MEMORY_BYTES
 from celosia.sw.ir.graph import Graph

@@ -12,7 +12,7 @@ from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.sim.devices.verilated import VerilatorDevice
 from celosia.sim.run.checks import checked_graph
 from celosia.sim.support.progress import Progress, silent
-from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.driver.device import Issue, RunResult
 from celosia.sw.models.cases import Case
 

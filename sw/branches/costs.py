@@ -16,9 +16,9 @@ from celosia.isa.memory import MemoryTiming
 from celosia.sw.branches.blocks import Block, blocks_of, part_of
 from celosia.sw.branches.candidates import candidates
 from celosia.sw.branches.shares import QUARTERS, share_of
-from celosia.sw.compiler.alike import anonymous
 from celosia.sw.compiler.passes import predict
 from celosia.sw.ir.graph import Graph, View
+from celosia.sw.ir.graphs.alike import anonymous
 from celosia.sw.ir.program import Load, LoadParameters, Op, Store, Transform
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.scheduling.expansion.expand import expand

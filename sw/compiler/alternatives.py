@@ -10,8 +10,9 @@ from celosia.isa.memory import MemoryTiming
 from celosia.sw.compiler.choose import GAIN, choose
 from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.compiler.passes import predict
-from celosia.sw.compiler.pipeline import Decide, compile_graph, find_plan
+from celosia.sw.compiler.pipeline import Decide, find_plan
 from celosia.sw.compiler.probe import probe_graph, product_tiles
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.ir.graph import Graph
 from celosia.sw.planning.choices import Choices
 from celosia.sw.planning.cost import predict_stage

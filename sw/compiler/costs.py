@@ -12,13 +12,13 @@ from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
-from celosia.sw.compiler.alike import anonymous
 from celosia.sw.compiler.choose import choices_by_rows
 from celosia.sw.compiler.passes import predict
 from celosia.sw.frontend.nn.graph import FloatGraph, Node
 from celosia.sw.frontend.nn.operators.operator import Reach
 from celosia.sw.frontend.nn.operators.table import OPERATORS
 from celosia.sw.ir.graph import Graph, Op
+from celosia.sw.ir.graphs.alike import anonymous
 from celosia.sw.planning.choices import Choices
 from celosia.sw.planning.forms.groups import groups, members
 from celosia.sw.quantize.graphs.sketch import sketch

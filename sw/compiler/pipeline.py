@@ -27,7 +27,7 @@ from celosia.sw.planning.decisions.decide import ranked
 from celosia.sw.planning.forms.plan import Plan, only_stage
 from celosia.sw.planning.rules.verify import PlanError, machine_of
 
-__all__ = ["PASSES", "Decide", "compile_graph", "find_plan", "passes"]
+__all__ = ["PASSES", "Decide", "find_plan", "passes"]
 
 
 def find_plan(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None = None) -> Plan:
@@ -77,7 +77,8 @@ def passes(
 ) -> Iterator[tuple[Pass, CompiledGraph]]:
     """Each pass, and what it leaves behind; those of `how` take the places of their namesakes.
 
-    Raises what `compile_graph` does.
+    Programs are not verified; whoever compiles to use them takes
+    `celosia.sw.compiler.verified.compile_graph`.  Raises what that does.
     """
     given = {each.name: each for each in how}
     nothing = Plan(graph=graph.name, machine=machine_of(config), rings={}, stages=())
@@ -87,18 +88,3 @@ def passes(
         with uncollected():
             compiled = each.apply(compiled)
         yield each, compiled
-
-
-def compile_graph(
-    graph: Graph, config: AcceleratorConfig, *how: Pass, timing: MemoryTiming | None = None
-) -> CompiledGraph:
-    """Commands for `graph` that are expected to be fastest on a memory with this `timing`.
-
-    Without one, nobody sees which are, and nothing is compared.  `how` are passes with arguments
-    of their own: `compile_graph(graph, config, Encode(nests=False), timing=timing)`.
-    Raises `ValueError` that names the operator for what is not well formed, or what the
-    accelerator cannot do, `PlanError`, another one, that names the rule that a given plan breaks,
-    and `AssertionError` for a mistake of the compiler's own.
-    """
-    *_, (_, compiled) = passes(graph, config, *how, timing=timing)
-    return compiled

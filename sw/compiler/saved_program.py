@@ -9,7 +9,7 @@ from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.compiler.passes import Compress, Expand, Pass, Schedule
 from celosia.sw.compiler.pipeline import Decide
 from celosia.sw.compiler.reuse import Reuse
-from celosia.sw.ir import program_verify
+from celosia.sw.compiler.verified import verify_program
 from celosia.sw.ir.print_program import print_program
 from celosia.sw.ir.program import Written
 from celosia.sw.ir.read_program import parse_program
@@ -68,10 +68,8 @@ class _Scheduled(Schedule):
 
     def apply(self, compiled: CompiledGraph) -> CompiledGraph:
         """Raises `ValueError` for what is no program of the graph."""
-        graph, ops = compiled.graph, (written.op for written in compiled.ops)
-        known = [*graph.inputs, *graph.constants]
-        program_verify.verify(ops, compiled.config, graph.tensors, known, graph.appended)
-        names = {op.name for op in graph.ops}
+        verify_program(compiled)
+        names = {op.name for op in compiled.graph.ops}
         for written in compiled.ops:
             if written.operator not in names:
                 raise ValueError(f"there is no operator {written.operator!r}")

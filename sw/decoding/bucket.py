@@ -16,8 +16,9 @@ from celosia.isa.memory import MEMORY_BASE
 from celosia.sw.compiler.choose import SEARCHED_TILES, searched_choices
 from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.compiler.passes import Compress, Encode
-from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.compiler.pipeline import Decide
 from celosia.sw.compiler.probe import product_tiles
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.decoding.moved import moved
 from celosia.sw.decoding.patches import Patch, find_patches
 from celosia.sw.decoding.texts import CacheLayout, Place

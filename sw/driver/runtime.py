@@ -23,7 +23,8 @@ import numpy as np
 from celosia.isa.encoding import Command
 from celosia.isa.memory import MemoryTiming
 from celosia.sw.compiler.passes import Encode
-from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.compiler.pipeline import Decide
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.driver.buffers import Buffer, BufferRuleError, Buffers
 from celosia.sw.driver.device import Device, Issue, RunResult
 from celosia.sw.ir.matmul import MatMul, verify

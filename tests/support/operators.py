@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from celosia.isa.encoding import ElementType, Function, float_bits
 from celosia.isa.memory import MEMORY_BASE
-from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.driver.device import Device
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir import graph as ir

@@ -9,7 +9,7 @@ from celosia.isa.presets import PRESETS
 from celosia.isa.registers.events import TABLES
 from celosia.sim.devices.devices import open_device
 from celosia.sim.run.checks import checked_graph
-from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.driver.device import ISSUES
 from celosia.sw.models.cases import encoder_case, random_quantized_encoder
 from celosia.sw.reference.encoder import EncoderShape

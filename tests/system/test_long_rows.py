@@ -13,7 +13,8 @@ from celosia.isa.memory import MEMORY_BASE, MemoryTiming
 from celosia.lab.fuzz.graphs.levels import program_values
 from celosia.sim.devices.devices import open_device
 from celosia.sw.compiler.compiled import CompiledGraph
-from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.compiler.pipeline import Decide
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir.graph import DeferredSoftmax, Mask, MatMul, Op, Tensor
 from celosia.sw.ir.graph_interpret import interpret

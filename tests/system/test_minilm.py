@@ -9,7 +9,7 @@ from celosia.lab.fuzz.graphs.levels import check_device, check_levels
 from celosia.sim.devices.devices import open_device
 from celosia.sim.support.progress import silent
 from celosia.sim.workloads.quantized import published_model
-from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.models.cases import Case
 from celosia.sw.quantize.encoders.encoder import QuantizedEncoder
 from celosia.sw.reference.published import MissingModelError, model_files, tokenize

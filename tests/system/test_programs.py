@@ -17,8 +17,9 @@ from celosia.lab.graphs.branches import branches_case
 from celosia.lab.tune.branches.plans import staged_plan
 from celosia.sw.compiler.choose import choose
 from celosia.sw.compiler.passes import Compress, Encode
-from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.compiler.pipeline import Decide
 from celosia.sw.compiler.reuse import Reuse
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.decoding.texts import Text
 from celosia.sw.ir.graph import Mask
 from celosia.sw.ir.matmul import MatMul

@@ -9,8 +9,8 @@ from celosia.lab.exports.imported import imported_export
 from celosia.lab.exports.writing.size import STANDARD
 from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sim.run.graph_run import needed_memory
-from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.compiler.reuse import Reuse
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.quantize.graphs.quantized import run_model
 from tests.support.quantized_graph import quantize_graph

@@ -10,7 +10,8 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MEMORY_BASE
 from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sw.compiler.compiled import CompiledGraph
-from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.compiler.pipeline import Decide
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.driver.device import Device
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir import graph_interpret, program_interpret

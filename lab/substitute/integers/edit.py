@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from celosia.lab.substitute.integers.views import with_views
-from celosia.sw.compiler.alike import anonymous
 from celosia.sw.ir.graph import Graph, Op, Tensor, View
 from celosia.sw.ir.graph_interpret import Array
 from celosia.sw.ir.graph_verify import verify
+from celosia.sw.ir.graphs.alike import anonymous
 
 __all__ = ["Edit", "Moved", "edited", "likeness", "ordered", "rebuild"]
 

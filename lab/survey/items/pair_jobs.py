@@ -18,7 +18,8 @@ from celosia.sim.support.version import source_version
 from celosia.sim.verilator.build import rtl_key
 from celosia.sw.compiler.choose import choose
 from celosia.sw.compiler.compiled import CompiledGraph
-from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.compiler.pipeline import Decide
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.models.cases import Case, attention_case
 from celosia.sw.reference.encoder import BERT_BASE
 

@@ -43,7 +43,8 @@ from celosia.sim.workloads.models.prepare import (
 )
 from celosia.sim.workloads.models.saved_model import SAVED_SUFFIX, save_prepared
 from celosia.sim.workloads.published_encoder import published_profiles
-from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.compiler.pipeline import Decide
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.ir.graph import Graph
 from celosia.sw.planning.forms.plan import Plan
 

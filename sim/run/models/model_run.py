@@ -18,8 +18,8 @@ from celosia.sim.support.progress import Progress, silent
 from celosia.sim.workloads.models.model_job import ModelJob
 from celosia.sim.workloads.models.prepare import Prepared
 from celosia.sw.compiler.compiled import CompiledGraph
-from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.compiler.saved_program import SavedProgram
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.driver.device import Device
 from celosia.sw.frontend.nn.operators.operator import Array, GraphError
 from celosia.sw.ir.graph import Graph, Op

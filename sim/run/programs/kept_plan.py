@@ -18,10 +18,10 @@ from celosia.isa.memory import MemoryTiming
 from celosia.sim.support.cache import cache_directory, cached, digest, sound
 from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.version import source_version
-from celosia.sw.compiler.alike import anonymous
 from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.compiler.pipeline import Decide, find_plan
 from celosia.sw.ir.graph import Graph
+from celosia.sw.ir.graphs.alike import anonymous
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.forms.text import parse_plan, print_plan
 from celosia.sw.planning.rules.verify import verify_plan

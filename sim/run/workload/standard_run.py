@@ -20,7 +20,7 @@ from celosia.sim.run.graph_run import needed_memory
 from celosia.sim.run.measure import measure_product
 from celosia.sim.workloads.details import Matmul
 from celosia.sim.workloads.product_workloads import device_bytes, matmul
-from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.models.cases import encoder_layer_case, random_quantized_encoder
 from celosia.sw.reference.encoder import EncoderShape

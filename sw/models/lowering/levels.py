@@ -11,8 +11,9 @@ from typing import Final, Literal
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 from celosia.sw.compiler.compiled import CompiledGraph
-from celosia.sw.compiler.passes import Check, Compress, Encode, Expand, Pass, Schedule
+from celosia.sw.compiler.passes import Check, Compress, Encode, Expand, Pass
 from celosia.sw.compiler.pipeline import Decide
+from celosia.sw.compiler.verified import Verified
 from celosia.sw.ir.graph import Graph
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.rules.verify import machine_of
@@ -87,11 +88,11 @@ def expanded(plans: Lowered) -> Lowered:
 
 
 def scheduled(programs: Lowered) -> Lowered:
-    """The same operations in an order in which units wait less for each other.
+    """The same operations in an order in which units wait less for each other, verified.
 
-    Raises `ValueError` for a program that is not well formed.
+    Raises `AssertionError` for a mistake of the compiler's own.
     """
-    return programs.after(PROGRAM, Schedule().apply)
+    return programs.after(PROGRAM, Verified().apply)
 
 
 def lowered(programs: Lowered) -> Lowered:

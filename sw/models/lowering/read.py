@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.sw.compiler.compiled import CompiledGraph
+from celosia.sw.compiler.verified import verify_program
 from celosia.sw.frontend.nn.operators.operator import Array
 from celosia.sw.frontend.nn.text import FloatReader, body, float_graph_of
-from celosia.sw.ir import program_verify
 from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.print_program import KINDS
 from celosia.sw.ir.program import Written
@@ -27,7 +27,6 @@ from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.rules.verify import verify_plan
 from celosia.sw.quantize.graphs.quantized import QuantizedGraph
 from celosia.sw.quantize.units.segments import Segment
-from celosia.sw.scheduling.memory.check_scratch import check_scratch
 
 __all__ = ["TOPS", "level_of_operation", "written"]
 
@@ -96,20 +95,17 @@ def _with_plan(compiled: CompiledGraph, operation: Operation) -> CompiledGraph:
 
 
 def _with_program(compiled: CompiledGraph, operation: Operation) -> CompiledGraph:
-    graph, config = compiled.graph, compiled.config
     inner = [each for region in operation.regions for each in region]
-    found, names = tuple(map(written, inner)), {op.name for op in graph.ops}
+    found, names = tuple(map(written, inner)), {op.name for op in compiled.graph.ops}
     for each, place in zip(found, inner, strict=True):
         if each.operator not in names:
             raise fail(place, f"operator: the graph has no {each.operator!r}")
-    ops = [each.op for each in found]
-    known = [*graph.inputs, *graph.constants]
+    compiled = replace(compiled, ops=found)
     try:
-        program_verify.verify(ops, config, graph.tensors, known, graph.appended)
-        check_scratch(ops, graph.tensors, config)
+        verify_program(compiled)
     except ValueError as error:
         raise fail(operation, str(error)) from None
-    return replace(compiled, ops=found)
+    return compiled
 
 
 def written(operation: Operation) -> Written:

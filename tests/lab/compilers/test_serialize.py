@@ -5,7 +5,7 @@ from celosia.isa.encoding import Funct
 from celosia.isa.presets import PRESETS
 from celosia.lab.compilers.serialize import serialize
 from celosia.lab.graphs.pairs import scores_case
-from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.ir.program import Load, Products, Store, Transform
 from celosia.sw.models.cases import attention_case
 

@@ -11,7 +11,8 @@ from celosia.lab.mappings.nests import Nests
 from celosia.lab.mappings.samplers import Sampler, draws
 from celosia.lab.tune.spaces.plan_space import PlanSpace
 from celosia.sw.compiler.passes import predict
-from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.compiler.pipeline import Decide
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.ir.program import Load, LoadParameters
 from celosia.sw.planning.decisions.decide import only_product

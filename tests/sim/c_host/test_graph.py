@@ -7,7 +7,7 @@ from celosia.isa.memory import MEMORY_BASE
 from celosia.isa.presets import resolve_config
 from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sw.compiler.passes import Compress, Encode
-from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.models.cases import encoder_case, random_quantized_encoder

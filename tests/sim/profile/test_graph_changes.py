@@ -11,7 +11,8 @@ from celosia.sim.workloads.details import Attention, Softmax
 from celosia.sim.workloads.workload_kinds import GraphWorkload
 from celosia.sim.workloads.workloads import WORKLOADS
 from celosia.sw.compiler.choose import choose
-from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.compiler.pipeline import Decide
+from celosia.sw.compiler.verified import compile_graph
 
 CONFIG = PRESETS["tiny"]
 LOST = {"workload": "attention", "counters": {"drain": 10_000_000}}

@@ -18,7 +18,7 @@ from celosia.sim.profile.operator_groups import (
     group_name,
     group_operators,
 )
-from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.ir.graph import Mask
 from celosia.sw.models.cases import attention_case, layernorm_case, random_quantized_encoder
 from celosia.sw.reference.encoder import EncoderShape

@@ -14,7 +14,7 @@ from celosia.sim.run.workload.run import run_workload
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import silent
 from celosia.sim.workloads.details import Matmul
-from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.models.cases import encoder_layer_case, random_quantized_encoder
 from celosia.sw.reference.encoder import EncoderShape
 

@@ -7,7 +7,7 @@ from celosia.isa.presets import PRESETS
 from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sim.profile.operator_groups import command_operators
 from celosia.sim.run.checks import checked_graph
-from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.driver.device import RunResult
 from celosia.sw.models.cases import (
     attention_case,

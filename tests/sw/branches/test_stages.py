@@ -19,7 +19,8 @@ from celosia.sw.branches.blocks import Block, blocks_of
 from celosia.sw.branches.compose import plan_of_stages
 from celosia.sw.branches.costs import Cost, Costs, Together
 from celosia.sw.branches.shares import QUARTERS, share_of
-from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.compiler.pipeline import Decide
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.ir.graph import Requantize, Tensor
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.models.cases import Case

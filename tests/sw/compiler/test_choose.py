@@ -12,7 +12,8 @@ from celosia.sw.compiler import choose as choose_module
 from celosia.sw.compiler import descent as descent_module
 from celosia.sw.compiler.choose import choices_by_rows, choose
 from celosia.sw.compiler.passes import planned
-from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.compiler.pipeline import Decide
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.ir.graph_verify import verify
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.models import cases

@@ -17,8 +17,8 @@ import pytest
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
-from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.compiler.reuse import Reuse
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.decoding.texts import Text
 from celosia.sw.ir.graph import Graph, Mask
 from celosia.sw.ir.matmul import MatMul

@@ -20,7 +20,8 @@ from celosia.sw.compiler.passes import (
     Schedule,
     predict,
 )
-from celosia.sw.compiler.pipeline import PASSES, Decide, compile_graph, find_plan, passes
+from celosia.sw.compiler.pipeline import PASSES, Decide, find_plan, passes
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.models.cases import attention_case
@@ -30,9 +31,7 @@ from celosia.sw.planning.forms.plan import Plan, only_stage
 from celosia.sw.planning.problems import graph_of
 from celosia.sw.planning.search import product_plans
 from celosia.sw.reference.matmul import matmul_reference
-from celosia.sw.scheduling.drains import SumsBlock
 from tests.support.levels import CONFIGS
-from tests.support.norms import normalized_sum
 from tests.sw.strategies import configs, operands, problems
 
 GUARD = bytes([0x5A]) * 64
@@ -132,20 +131,6 @@ def test_a_graph_that_is_not_well_formed_is_refused():
     graph = attention_case(2, 5, 4, seed=1).graph
     with pytest.raises(ValueError, match="another operator has this name"):
         compile_graph(replace(graph, ops=(*graph.ops, graph.ops[0])), PRESETS["tiny"])
-
-
-def test_a_program_that_is_not_well_formed_is_a_mistake_of_the_compiler(monkeypatch):
-    """Here, moments begin anew with each block of columns."""
-    part = SumsBlock.part
-
-    def wrong(self, dim, col, cols):
-        return replace(part(self, dim, col, cols), first=col == 0)
-
-    graph = normalized_sum(5, 90).graph
-    compile_graph(graph, LEAST)
-    monkeypatch.setattr(SumsBlock, "part", wrong)
-    with pytest.raises(AssertionError, match=r"sum: lowered to a wrong program: op .*: starts"):
-        compile_graph(graph, LEAST)
 
 
 def test_passes_that_are_given_take_the_places_of_their_namesakes():

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from celosia.isa.presets import resolve_config
 from celosia.sw.compiler.passes import predict
-from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.compiler.pipeline import Decide
 from celosia.sw.compiler.refine import _Search, heights, refine
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.ir.graph import Activation, Requantize
 from celosia.sw.ir.graph_interpret import interpret as interpret_graph
 from celosia.sw.ir.matmul import MatMul

@@ -8,8 +8,8 @@ from celosia.isa.encoding import pack_ring
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.sw.compiler import passes
-from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.compiler.saved_program import SavedProgram
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.models.cases import encoder_layer_case, random_quantized_encoder, softmax_case
 from celosia.sw.reference.encoder import EncoderShape
 from tests.support.quantized_exports import quantized

@@ -9,7 +9,8 @@ import pytest
 from celosia.isa.presets import resolve_config
 from celosia.sw.compiler import choose as choosing
 from celosia.sw.compiler.passes import Compress
-from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.compiler.pipeline import Decide
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.decoding import bucket as bucket_module
 from celosia.sw.decoding.bucket import choose_step, compile_bucket
 from celosia.sw.decoding.moved import moved

@@ -12,7 +12,7 @@ from celosia.isa.memory import MEMORY_BASE
 from celosia.lab.fuzz.graphs.levels import check_levels
 from celosia.lab.fuzz.graphs.random_graph import random_case
 from celosia.sim.devices.functional import FunctionalDevice
-from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir.graph import NO_MASK, DeferredSoftmax, DivideBySums, Mask, Tensor
 from celosia.sw.ir.graph_builder import GraphBuilder

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from celosia.isa.presets import resolve_config
-from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.decoding.texts import Text
 from celosia.sw.ir.graph import MatMul, Requantize, Sums, Tensor
 from celosia.sw.ir.graph_builder import GraphBuilder

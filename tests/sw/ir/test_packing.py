@@ -11,7 +11,7 @@ from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
 from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sw.compiler.passes import predict
-from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir import program_interpret
 from celosia.sw.ir.graph import Graph, Sums, Tensor

@@ -7,7 +7,7 @@ import pytest
 
 from celosia.isa.encoding import Function
 from celosia.isa.memory import MemoryTiming
-from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.ir.graph import View
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.ir.product_verify import ProductChecker

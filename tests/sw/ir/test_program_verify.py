@@ -9,7 +9,7 @@ import pytest
 from celosia.isa.encoding import Function
 from celosia.lab.fuzz.graphs.random_graph import random_case
 from celosia.sw.compiler.compiled import CompiledGraph
-from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.ir.graph import Mask, View
 from celosia.sw.ir.program import (
     Load,

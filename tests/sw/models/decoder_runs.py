@@ -9,7 +9,8 @@ import numpy as np
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.sim.devices.devices import open_device
-from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.compiler.pipeline import Decide
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.decoding.decoder import Decoder, DecoderStep
 from celosia.sw.decoding.texts import CacheLayout, Text
 from celosia.sw.driver.graph_run import GraphRun

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celosia.isa.presets import resolve_config
-from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.decoding.texts import GUARD_ROWS, CacheLayout, Text
 from celosia.sw.ir.causal import seen_products
 from celosia.sw.ir.graph import DeferredSoftmax, Mask, MatMul

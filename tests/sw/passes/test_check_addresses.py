@@ -9,7 +9,7 @@ from celosia.isa.encoding import PRODUCTS, Funct
 from celosia.isa.operations.loops import expand
 from celosia.isa.presets import resolve_config
 from celosia.sw.compiler.passes import Compress, Encode
-from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.decoding.texts import Text
 from celosia.sw.driver.program_file import parse_program
 from celosia.sw.ir.graph import Requantize, Sums, Tensor

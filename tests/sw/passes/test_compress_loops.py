@@ -13,7 +13,7 @@ from celosia.isa.operations.loops import expand
 from celosia.isa.operations.semantics import LOOP_FUNCTS
 from celosia.sim.profile.operator_groups import command_operators
 from celosia.sw.compiler.passes import Compress, Encode
-from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.models.cases import (
     attention_case,
     encoder_layer_case,

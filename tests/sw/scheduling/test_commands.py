@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from celosia.isa.encoding import Funct
 from celosia.isa.presets import resolve_config
 from celosia.sim.devices.functional import FunctionalDevice
-from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.compiler.pipeline import Decide
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.ir.matmul import MatMul

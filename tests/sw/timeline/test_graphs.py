@@ -6,7 +6,8 @@ import pytest
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
-from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.compiler.pipeline import Decide
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.ir.graph import Mask
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.models import cases

@@ -6,7 +6,7 @@ from celosia.isa.encoding import Funct
 from celosia.isa.latencies import LOOP_ISSUE_CYCLES
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
-from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.models.cases import attention_case
 from celosia.sw.timeline.issue import loops_keep_up
 from celosia.sw.timeline.limits import graph_limit

@@ -5,7 +5,8 @@ import pytest
 from celosia.isa.presets import resolve_config
 from celosia.lab.graphs.pairs import linear_norm_case
 from celosia.lab.survey.items.whole_rows import whole_rows
-from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.compiler.pipeline import Decide
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.ir.program import Load
 from celosia.sw.planning.forms.stages import LinearStage
 

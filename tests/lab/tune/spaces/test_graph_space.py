@@ -12,7 +12,8 @@ from celosia.lab.fuzz.graphs.levels import check_device
 from celosia.lab.tune.spaces.graph_space import DECIDED, GraphSpace, plan_space
 from celosia.lab.tune.spaces.plan_space import PlanSpace
 from celosia.sim.devices.functional import FunctionalDevice
-from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.compiler.pipeline import Decide
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.models.cases import (
     encoder_case,
     encoder_layer_case,

@@ -10,7 +10,8 @@ from celosia.isa.presets import PRESETS
 from celosia.sim.run.programs import kept_plan as kept
 from celosia.sim.run.programs.kept_plan import DecideOnce, Kind, kept_plan
 from celosia.sim.support import cache
-from celosia.sw.compiler.pipeline import compile_graph, find_plan
+from celosia.sw.compiler.pipeline import find_plan
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.planning.forms.text import parse_plan, print_plan
 from celosia.sw.planning.problems import graph_of

@@ -19,7 +19,7 @@ from celosia.lab.graphs.expressions import (
     masked_later,
     scores,
 )
-from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.frontend.expressions import products
 from celosia.sw.frontend.expressions.language import (
     activation,

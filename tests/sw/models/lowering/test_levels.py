@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.models.cases import matmul_case
 from celosia.sw.models.lowering.levels import checked, decided
 from tests.sw.models.lowering.levels_of import CONFIG, TIMING, model_levels, product_levels

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from celosia.isa.presets import PRESETS
-from celosia.sw.compiler.pipeline import compile_graph, find_plan
+from celosia.sw.compiler.pipeline import find_plan
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.ir.graph import AddResidual, MatMul, Requantize, Softmax, Tensor, View
 from celosia.sw.models.cases import multiply_case, softmax_case
 from celosia.sw.planning.choices import DEFAULT

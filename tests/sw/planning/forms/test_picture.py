@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from celosia.isa.presets import resolve_config
-from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.models.cases import attention_case
 from celosia.sw.planning.forms.picture import plan_drawing
 

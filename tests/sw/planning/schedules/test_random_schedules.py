@@ -10,7 +10,8 @@ from celosia.isa.presets import resolve_config
 from celosia.lab.fuzz.graphs.levels import check_device
 from celosia.sim.devices.devices import open_device
 from celosia.sim.devices.functional import FunctionalDevice
-from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.compiler.pipeline import Decide
+from celosia.sw.compiler.verified import compile_graph
 from tests.sw.planning.schedules.random_schedules import CONFIG, cases, draw
 
 

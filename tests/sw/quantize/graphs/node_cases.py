@@ -10,7 +10,7 @@ import numpy as np
 
 from celosia.isa.presets import resolve_config
 from celosia.sim.devices.functional import FunctionalDevice
-from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.frontend.importer.import_model import translate
 from celosia.sw.frontend.importer.source.model_file import checked_model

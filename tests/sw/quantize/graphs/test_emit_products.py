@@ -10,7 +10,7 @@ from celosia.isa.presets import resolve_config
 from celosia.lab.exports.imported import imported_export
 from celosia.lab.exports.writing.size import Size
 from celosia.sim.devices.functional import FunctionalDevice
-from celosia.sw.compiler.pipeline import compile_graph
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import GraphError

@@ -7,7 +7,8 @@ import pytest
 
 from celosia.isa.encoding import Function
 from celosia.sw.compiler.compiled import CompiledGraph
-from celosia.sw.compiler.pipeline import Decide, compile_graph
+from celosia.sw.compiler.pipeline import Decide
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.ir.graph import NO_MASK, Mask, Tensor, View
 from celosia.sw.ir.program import (
     Drain,

@@ -6,8 +6,8 @@ import pytest
 
 from celosia.isa.memory import MEMORY_BASE
 from celosia.isa.presets import resolve_config
-from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.compiler.reuse import Reuse
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.models.cases import encoder_case, matmul_case, random_quantized_encoder
 from celosia.sw.reference.encoder import EncoderShape
 from celosia.sw.scheduling.memory.picture import memory_drawing

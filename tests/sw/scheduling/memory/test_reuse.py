@@ -12,8 +12,8 @@ from celosia.lab.fuzz.graphs.levels import check_device
 from celosia.lab.fuzz.graphs.random_graph import random_case
 from celosia.sim.devices.devices import open_device
 from celosia.sw.compiler.compiled import CompiledGraph
-from celosia.sw.compiler.pipeline import compile_graph
 from celosia.sw.compiler.reuse import Reuse
+from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.models.cases import Case, encoder_case, random_quantized_encoder
 from celosia.sw.reference.encoder import EncoderShape

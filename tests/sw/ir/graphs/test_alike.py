@@ -3,9 +3,9 @@
 import numpy as np
 
 from celosia.isa.encoding import WeightType
-from celosia.sw.compiler.alike import anonymous
 from celosia.sw.ir.graph import Requantize, Tensor
 from celosia.sw.ir.graph_builder import GraphBuilder
+from celosia.sw.ir.graphs.alike import anonymous
 
 
 def product(name: str, inputs: int = 8, kind: WeightType = WeightType.INT8):

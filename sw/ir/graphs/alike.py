@@ -4,12 +4,13 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Final
 
-from celosia.sw.ir.graph import Op, Tensor, View
+from celosia.sw.ir.graphs.operator import Operator
+from celosia.sw.ir.graphs.tensors import Tensor, View
 
 __all__ = ["anonymous"]
 
 
-def anonymous(tensors: Mapping[str, Tensor], *lists: Sequence[Op]) -> Hashable:
+def anonymous(tensors: Mapping[str, Tensor], *lists: Sequence[Operator]) -> Hashable:
     """Operators without names and numbers, but with the sizes of all that they read and write."""
     numbers: dict[str, int] = {}
 
