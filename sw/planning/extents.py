@@ -1,8 +1,16 @@
-"""How extents are cut into nearly equal parts."""
+"""How extents are cut into parts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-__all__ = ["Spans", "even_cuts", "even_sizes", "side_by_side", "tiles"]
+__all__ = [
+    "Spans",
+    "even_cuts",
+    "even_sizes",
+    "full_sizes",
+    "in_order",
+    "side_by_side",
+    "tiles",
+]
 
 Spans = tuple[tuple[int, int], ...]
 """First row and number of rows of each span of a ring."""
@@ -29,6 +37,19 @@ def even_cuts(extent: int, most: int, multiple: int = 1) -> Iterator[tuple[int, 
 def even_sizes(extent: int, most: int, multiple: int = 1) -> tuple[int, ...]:
     """The lengths of such parts."""
     return tuple(size for _, size in even_cuts(extent, most, multiple))
+
+
+def full_sizes(extent: int, most: int) -> list[int]:
+    """The lengths of parts of `extent`, of which only the last may be shorter than `most`."""
+    return [min(most, extent - start) for start in range(0, extent, most)]
+
+
+def in_order(sizes: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """Start and length of parts of these `sizes`, each behind the one before."""
+    start = 0
+    for size in sizes:
+        yield start, size
+        start += size
 
 
 def side_by_side(first: int, rows: int, count: int) -> Spans:

@@ -11,17 +11,13 @@ from typing import Final
 from celosia.isa.config import ACC_BYTES, MAX_REQUEST_BYTES, AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 from celosia.sw.ir.graph import Graph, MatMul, View
+from celosia.sw.planning.extents import full_sizes
 from celosia.sw.planning.forms.stages import LinearStage
 
-__all__ = ["Bursts", "Move", "Traffic", "cut"]
+__all__ = ["Bursts", "Move", "Traffic"]
 
 REQUEST_CYCLES: Final = 2
 """How long a burst is in flight beyond the memory's latency."""
-
-
-def cut(extent: int, step: int) -> list[int]:
-    """Sizes of the pieces of `extent`; only the last may be short."""
-    return [min(step, extent - start) for start in range(0, extent, step)]
 
 
 @dataclass(frozen=True)
@@ -50,7 +46,7 @@ class Bursts:
     def bias(self, columns: int) -> Move:
         """The bias of `columns` columns."""
         size = ACC_BYTES * columns
-        cycles = sum(self._burst(burst, size) for burst in cut(size, MAX_REQUEST_BYTES))
+        cycles = sum(self._burst(burst, size) for burst in full_sizes(size, MAX_REQUEST_BYTES))
         return Move(size, cycles, 1)
 
     def store_cycles(self, rows: int, columns: int, together: int) -> float:
@@ -59,8 +55,8 @@ class Bursts:
         The accumulator gives a row per cycle.
         """
         out, dim, cycles = self.graph.tensors[self.op.out.tensor], self.config.dim, 0.0
-        for group in cut(columns, together * dim):
-            parts = cut(group * out.element_bytes, MAX_REQUEST_BYTES)
+        for group in full_sizes(columns, together * dim):
+            parts = full_sizes(group * out.element_bytes, MAX_REQUEST_BYTES)
             bus = sum(self._burst(part, out.row_bytes) for part in parts)
             cycles += rows * max(float(-(-group // dim)), bus)
         return cycles
@@ -115,7 +111,7 @@ class Traffic(Bursts):
 
     def _pieces(self, view: View, rows: tuple[int, int], cols: tuple[int, int]) -> Move:
         """Elements of bytes in rows and columns, each with the extent of a piece."""
-        pieces = cut(*cols)
+        pieces = full_sizes(*cols)
         bursts = self.graph.tensors[view.tensor].rows_of(rows[0])
         cycles = bursts * sum(self.burst(view, piece) for piece in pieces)
         return Move(bursts * cols[0], cycles, len(pieces) * -(-rows[0] // rows[1]))

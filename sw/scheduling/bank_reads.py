@@ -7,7 +7,7 @@ a load that writes where weights are read, and all loads behind it.
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
@@ -25,24 +25,28 @@ _FARTHEST: Final = 2048
 throughout, they wait in any case, and only stand before others."""
 
 
+Runs = Mapping[int, list[tuple[int, int]]]
+"""From when and until when products read from each bank, one behind the other."""
+
+
+def _runs(products: Iterable[tuple[int, int, int]], bank_rows: int) -> Runs:
+    """The runs of products that read from these rows, each between two clocks, in order."""
+    runs: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+    for row, begin, over in products:
+        known = runs[row // bank_rows]
+        first = known.pop()[0] if known and known[-1][1] == begin else begin
+        known.append((first, over))
+    return runs
+
+
 class BankReads:
     """The banks that products read rows of A from, of those with a row in every cycle."""
 
     def __init__(self, products: Iterable[tuple[Products, int, int]], config: AcceleratorConfig):
         """`products` are in order, each with the clock when it begins and when it is over."""
         self._bank_rows = config.scratchpad_bank_rows
-        self._begins: list[int] = []
-        self._runs: list[tuple[int, int]] = []
-        """When products are over that read from one bank, one behind the other, and that bank."""
-        for op, begin, over in products:
-            if op.rows < config.dim:
-                continue
-            bank = op.a // self._bank_rows
-            if self._runs and self._runs[-1] == (begin, bank):
-                self._runs[-1] = over, bank
-            else:
-                self._begins.append(begin)
-                self._runs.append((over, bank))
+        full = ((op.a, begin, over) for op, begin, over in products if op.rows >= config.dim)
+        self._runs = _runs(full, self._bank_rows)
 
     def before(self, op: Transform, latest: int, cycles: int, complete: int) -> int:
         """When a transform of so many cycles is to begin, that else would begin at `latest`.
@@ -59,13 +63,9 @@ class BankReads:
 
     def _reads(self, banks: set[int], begin: int, end: int) -> int | None:
         """When the last reads of one of these banks begin, of those that meet this time."""
-        for run in reversed(range(bisect_left(self._begins, end))):
-            over, bank = self._runs[run]
-            if over <= begin:
-                return None
-            if bank in banks:
-                return self._begins[run]
-        return None
+        runs = (self._runs.get(bank, []) for bank in banks)
+        last = (each[place - 1] for each in runs if (place := bisect_left(each, (end,))))
+        return max((first for first, over in last if over > begin), default=None)
 
 
 class WeightReads:
@@ -74,21 +74,19 @@ class WeightReads:
     def __init__(self, products: Iterable[tuple[Products, int, int]], config: AcceleratorConfig):
         """`products` are in order, each with the clock when it begins and when it is over."""
         self._bank_rows = config.scratchpad_bank_rows
-        self._runs: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
-        """From when and until when products read from each bank, one behind the other."""
-        for op, begin, over in products:
-            if op.rows > tile_cycles(config, op.w_type, transposed=op.w_transposed):
-                continue
-            runs = self._runs[op.w // self._bank_rows]
-            first = runs.pop()[0] if runs and runs[-1][1] == begin else begin
-            runs.append((first, over))
+        few = (
+            (op.w, begin, over)
+            for op, begin, over in products
+            if op.rows <= tile_cycles(config, op.w_type, transposed=op.w_transposed)
+        )
+        self._runs = _runs(few, self._bank_rows)
 
     def over(self, row: int, now: int, cycles: int, reader: int) -> int:
         """When `cycles` of data that come from `now` on are in the bank of `row`.
 
         Products from `reader` on wait for these data, and do not hold them up.
         """
-        runs = self._runs[row // self._bank_rows]
+        runs = self._runs.get(row // self._bank_rows, [])
         for begin, over in runs[max(0, bisect_right(runs, (now, now)) - 1) :]:
             if begin >= min(reader, now + cycles):
                 break

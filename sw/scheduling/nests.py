@@ -8,7 +8,7 @@ from celosia.isa.encoding import WeightType
 from celosia.sw.ir.causal import Diagonal
 from celosia.sw.ir.graph import View
 from celosia.sw.ir.program import LocalRows, Op, Products
-from celosia.sw.planning.extents import even_cuts, tiles
+from celosia.sw.planning.extents import even_cuts, full_sizes, in_order, tiles
 from celosia.sw.planning.forms.stages import PiecesOfW
 from celosia.sw.scheduling.drains import Leaving
 from celosia.sw.scheduling.moves import Loading, Moves
@@ -99,11 +99,11 @@ def products(moves: Moves, block: ProductBlock, leaving: Leaving | None = None) 
     """
     pieces, dim = block.pieces, moves.dim
     first, count = block.columns or (0, tiles(block.cols, dim))
-    along = list(_cuts(tiles(block.depth, dim), pieces.pieces * pieces.k_tiles))
+    along = list(in_order(full_sizes(tiles(block.depth, dim), pieces.pieces * pieces.k_tiles)))
     if block.backwards:
         along.reverse()
     for k in along:
-        for piece in _cuts(tiles(block.cols, dim), pieces.columns):
+        for piece in in_order(full_sizes(tiles(block.cols, dim), pieces.columns)):
             columns = _meeting(piece, (first, count))
             if columns is None:
                 continue
@@ -118,12 +118,6 @@ def products(moves: Moves, block: ProductBlock, leaving: Leaving | None = None) 
             for part in leaving.cuts(columns, first):
                 yield from _nests(nested, pairs, part, dim, piece[0])
                 yield from leaving.behind(sum(part) - first)
-
-
-def _cuts(count: int, most: int) -> Iterator[Cut]:
-    """Parts of `count` tiles, all but the last one of `most`."""
-    for start in range(0, count, most):
-        yield start, min(most, count - start)
 
 
 def _meeting(one: Cut, other: Cut) -> Cut | None:
@@ -159,10 +153,7 @@ def _load_pair(
     a = block.a.block(k, k_tiles) if isinstance(block.a, LocalRows) else None
     if isinstance(block.a, RowsInMemory):
         a = yield from block.a.load(moves, row, rows)
-    if block.w_transposed:
-        view = block.w.part(row=col, rows=cols, col=row, cols=rows)
-    else:
-        view = block.w.part(row=row, rows=rows, col=col, cols=cols)
+    view = block.w.part(row=row, rows=rows, col=col, cols=cols, transposed=block.w_transposed)
     if block.w_type is not WeightType.INT8:  # Lines of a tile share rows: all of it is loaded.
         view = replace(view, rows=tiles(view.rows, dim) * dim)
     w = yield from moves.load(view, block.pieces.ring, block.turn)

@@ -113,8 +113,7 @@ class MatMul(_Finished):
 
     def some_cols(self, first: int, cols: int) -> Self:
         """With the same `a`."""
-        part = {"row": first, "rows": cols} if self.b_transposed else {"col": first, "cols": cols}
-        other = replace(self, b=self.b.part(**part))
+        other = replace(self, b=self.b.part(col=first, cols=cols, transposed=self.b_transposed))
         return other._cut(self.COLS, "some_cols", first, cols)
 
     def __str__(self) -> str:

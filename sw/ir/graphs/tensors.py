@@ -96,9 +96,20 @@ class View:
         return self.rows, self.cols
 
     def part(
-        self, *, row: int = 0, rows: int | None = None, col: int = 0, cols: int | None = None
+        self,
+        *,
+        row: int = 0,
+        rows: int | None = None,
+        col: int = 0,
+        cols: int | None = None,
+        transposed: bool = False,
     ) -> "View":
-        """A rectangle of this one; whole rows and columns unless told otherwise."""
+        """A rectangle of this one; whole rows and columns unless told otherwise.
+
+        Where this one is a matrix `transposed`, its columns are rows of that, and its rows columns.
+        """
+        if transposed:
+            row, rows, col, cols = col, cols, row, rows
         return View(
             self.tensor,
             self.row + row,

@@ -27,8 +27,8 @@ def _attention(at: Places, name: str, unit: Attention) -> None:
         )
         sums = at.builder.tensor(Tensor(f"{name}.sums.{end}", "int32", len(heads) * rows, 1))
         for number, head in enumerate(heads):
-            part = {"row": number * rows, "rows": rows}
-            one, totals = numerators.part(**part), sums.part(**part)
+            first = number * rows
+            one, totals = (view.part(row=first, rows=rows) for view in (numerators, sums))
             place = f"{end}.head{number}"
             if unit.keys:
                 at.keys[f"{name}.scores.{place}"] = (unit.keys, text)

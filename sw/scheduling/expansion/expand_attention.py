@@ -95,9 +95,7 @@ class _Expansion:
         product = ProductBlock(
             a=RowsInMemory(view=a, ring=_turn(group.queries, part), block=a),
             a_unsigned=self.moves.type(op.a) == "uint8",
-            w=op.b.part(row=part.key, rows=part.keys)
-            if op.b_transposed
-            else op.b.part(col=part.key, cols=part.keys),
+            w=op.b.part(col=part.key, cols=part.keys, transposed=op.b_transposed),
             w_transposed=op.b_transposed,
             pieces=group.k,
             c=c,

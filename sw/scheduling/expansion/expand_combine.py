@@ -17,10 +17,11 @@ def combined_rows(
 ) -> Iterator[Op]:
     """The operations of some rows of a legal `stage`."""
     for col, cols in even_cuts(op.out.cols, stage.tiles * moves.dim, moves.dim):
-        part = {"row": row, "rows": rows, "col": col, "cols": cols}
-        source = yield from moves.load(op.a.part(**part), stage.a)
-        other = yield from moves.load(op.b.part(**part), stage.b)
-        out = op.out.part(**part)
+        a, b, out = (
+            view.part(row=row, rows=rows, col=col, cols=cols) for view in (op.a, op.b, op.out)
+        )
+        source = yield from moves.load(a, stage.a)
+        other = yield from moves.load(b, stage.b)
         target = moves.take(out, stage.results)
         yield Transform(
             function=op.instruction,

@@ -2,12 +2,12 @@
 
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
-from itertools import accumulate, product
+from itertools import product
 
 from celosia.isa.encoding import Function
 from celosia.sw.ir.graph import AddResidual, LayerNorm, MatMul, Softmax, Transform, View
 from celosia.sw.ir.program import LocalRows, Op, Space
-from celosia.sw.planning.extents import tiles
+from celosia.sw.planning.extents import in_order, tiles
 from celosia.sw.planning.forms.stages import LinearStage, TailPart
 from celosia.sw.scheduling.drains import (
     Leaving,
@@ -36,13 +36,12 @@ def expand_linear(
             yield from block
         return
     expansion = _Expansion(stage, op, moves)
-    for end, rows in zip(accumulate(stage.rows), stage.rows, strict=True):
-        cut, last = (end - rows, rows), end == op.out.rows
+    for cut in in_order(stage.rows):
         if isinstance(op.finish, Softmax):
             yield from expansion.softmax(op.finish, cut)
         else:
             assert norm is not None
-            yield from expansion.normalized(norm, cut, last=last)
+            yield from expansion.normalized(norm, cut, last=sum(cut) == op.out.rows)
 
 
 def product_blocks(
@@ -73,14 +72,16 @@ class _Expansion:
 
     def _columns(self, tiles: tuple[int, ...], within: Cut) -> list[Cut]:
         """Columns of consecutive `tiles`, from the first ones `within` some on."""
-        dim, end = self.dim, sum(within)
-        starts = [within[0] + (last - size) * dim for last, size in _ends(tiles)]
-        return [(col, min(size * dim, end - col)) for col, size in zip(starts, tiles, strict=True)]
+        (first, cols), dim = within, self.dim
+        return [
+            (first + tile * dim, min(count * dim, cols - tile * dim))
+            for tile, count in in_order(tiles)
+        ]
 
     def visits(self) -> Iterator[_Visit]:
         """All blocks in order; the last one in its parts."""
         stage = self.stage
-        rows = [(end - size, size) for end, size in _ends(stage.rows)]
+        rows = list(in_order(stage.rows))
         blocks = list(product(rows, self.columns))
         if stage.outer == "cols":
             blocks = [(row, columns) for columns, row in product(self.columns, rows)]
@@ -172,13 +173,10 @@ class _Expansion:
             if stage.a.tiles:
                 piece = view.part(col=k, cols=depth)
                 a = yield from self.moves.load(piece, stage.a.ring, turn_a)
-            part = {"row": k, "rows": depth, "col": col, "cols": cols}
-            if op.b_transposed:
-                part = {"row": col, "rows": cols, "col": k, "cols": depth}
             block_of_products = ProductBlock(
                 a=a,
                 a_unsigned=self.moves.type(op.a) == "uint8",
-                w=op.b.part(**part),
+                w=op.b.part(row=k, rows=depth, col=col, cols=cols, transposed=op.b_transposed),
                 w_transposed=op.b_transposed,
                 w_type=self.moves.packing(op.b),
                 pieces=stage.w,
@@ -260,8 +258,3 @@ class _Expansion:
     def _slot(self, cut: Cut) -> int:
         """The first slot of statistics for a block of rows."""
         return self.moves.rings[self.stage.slots].take((self.op.name, cut), cut[1])
-
-
-def _ends(sizes: tuple[int, ...]) -> Iterator[Cut]:
-    """The end of each of consecutive parts of these `sizes`, and its size."""
-    return zip(accumulate(sizes), sizes, strict=True)

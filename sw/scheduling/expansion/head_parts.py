@@ -7,10 +7,10 @@ the second one over the block before: so stores and loads of scores are spread e
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import accumulate
 
 from celosia.sw.ir.causal import Diagonal, diagonal_of, keys_seen
 from celosia.sw.ir.graph import MatMul
+from celosia.sw.planning.extents import in_order
 from celosia.sw.planning.forms.groups import Head
 from celosia.sw.planning.forms.stages import AttentionStage, HeadGroup
 from celosia.sw.scheduling.pieces import Pieces
@@ -48,11 +48,11 @@ class Block(Head):
     @property
     def cuts(self) -> Iterator[tuple[int, int]]:
         """First key and keys of each part."""
-        keys, (first, behind) = self.group.keys, self.keys
-        for end, count in zip(accumulate(keys), keys, strict=True):
-            key = max(first, end - count)
-            if key < min(end, behind):
-                yield key, min(end, behind) - key
+        first, behind = self.keys
+        for start, count in in_order(self.group.keys):
+            key, end = max(first, start), min(behind, start + count)
+            if key < end:
+                yield key, end - key
 
 
 @dataclass(frozen=True)
@@ -116,9 +116,8 @@ def _blocks(
 ) -> Iterator[Block]:
     number = 0
     for scores, context in group.heads:
-        for end, rows in zip(accumulate(group.rows), group.rows, strict=True):
-            slot = slots.take((scores, end), rows)
-            row = end - rows
+        for row, rows in in_order(group.rows):
+            slot = slots.take((scores, row), rows)
             yield Block(ops[scores], ops[context], group, row, rows, slot, number, dim)
             number += 1
 

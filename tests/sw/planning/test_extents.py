@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celosia.sw.planning.extents import even_cuts, even_sizes, tiles
+from celosia.sw.planning.extents import even_cuts, even_sizes, full_sizes, in_order, tiles
 
 extents = st.integers(1, 500)
 
@@ -49,3 +49,14 @@ def test_a_multiple_larger_than_the_longest_part_is_left_out():
 def test_sizes_are_those_of_the_parts():
     assert even_sizes(10, 4) == (4, 4, 2)
     assert even_sizes(9, 8, 4) == (8, 1)
+
+
+def test_only_the_last_of_full_sizes_may_be_short():
+    assert full_sizes(10, 4) == [4, 4, 2]
+    assert full_sizes(8, 4) == [4, 4]
+    assert full_sizes(3, 4) == [3]
+
+
+def test_parts_in_order_begin_where_the_one_before_ends():
+    assert list(in_order((4, 1, 3))) == [(0, 4), (4, 1), (5, 3)]
+    assert list(in_order(())) == []

@@ -8,7 +8,7 @@ from celosia.sw.ir.matmul import MatMul
 from celosia.sw.planning.decisions.decide import decide, only_product
 from celosia.sw.planning.forms.plan import only_stage
 from celosia.sw.planning.problems import graph_of
-from celosia.sw.planning.traffic import Move, Traffic, cut
+from celosia.sw.planning.traffic import Move, Traffic
 
 BASE = PRESETS["base"]
 
@@ -17,11 +17,6 @@ def traffic(problem, **timing):
     graph = graph_of("product", problem)
     stage = only_stage(decide(graph, BASE))
     return Traffic(only_product(graph), graph, BASE, MemoryTiming(**timing), stage)
-
-
-def test_a_cut_leaves_a_rest():
-    assert cut(10, 4) == [4, 4, 2]
-    assert cut(3, 4) == [3]
 
 
 def test_moves_add_up():

@@ -54,8 +54,8 @@ def test_gaps_go_whether_rows_or_columns_are_missing(gap):
     builder = Builder()
     kept = builder.tensor(Tensor("kept", "int8", 3, 12) if gap == "columns" else Tensor(
         "kept", "int8", 8, 5))  # fmt: skip
-    step = {"col": 6} if gap == "columns" else {"row": 4}
-    parts = [kept.part(rows=3, cols=5), kept.part(**step).part(rows=3, cols=5)]
+    behind = kept.part(col=6) if gap == "columns" else kept.part(row=4)
+    parts = [kept.part(rows=3, cols=5), behind.part(rows=3, cols=5)]
     for number, part in enumerate(parts):
         builder.matmul(f"p{number}", part, builder.x, builder.weights(f"p{number}"), Requantize(1))
     for number, part in enumerate(parts):
