@@ -75,11 +75,17 @@ _LEVELS: Final = INT8_LARGEST + 1
 _STRIDE: Final = 16
 """Limits are tried at every so many bins."""
 _LEAST: Final = 1e-12
+_NOTHING: Final = 1e-15
+"""Magnitudes below it are zeros."""
 
 
 def largest(x: Floats) -> float:
-    """The largest magnitude of an element of `x`."""
-    return float(np.abs(x).max(initial=0))
+    """The largest magnitude of an element of `x`; 0 where all are nothing for an integer.
+
+    The product of two steps is a scale, and has to be a float32.
+    """
+    found = float(np.abs(x).max(initial=0))
+    return found if found >= _NOTHING else 0.0
 
 
 def column_ranges(x: Floats) -> Floats:
@@ -140,7 +146,7 @@ def int8_step(x: Floats, clip: Clip, worth: Floats | None = None) -> float:
     """The step of symmetric int8; `worth` is what errors of a column count by `error`."""
     if clip == "error":
         return best_step(x, worth)
-    return (top_of(x, clip) or 1.0) / INT8_LARGEST
+    return ((largest(x) and top_of(x, clip)) or 1.0) / INT8_LARGEST
 
 
 def top_of(x: Floats, clip: Clip) -> float:

@@ -133,5 +133,12 @@ def _pooled(real: Array, found: Array, shown: Array) -> float:
 
 
 def _cosine(real: Array, found: Array) -> float:
-    lengths = float(np.linalg.norm(real) * np.linalg.norm(found))
-    return float(np.vdot(real, found)) / lengths if lengths else 1.0
+    """The cosine between all elements: 0 if one is nothing but zeros, 1 if both are.
+
+    Squares of a small float32 are 0, those of a float64 are not.
+    """
+    pair = [np.asarray(each, np.float64) for each in (real, found)]
+    lengths = float(np.prod([np.linalg.norm(each) for each in pair]))
+    if lengths:
+        return float(np.vdot(*pair)) / lengths
+    return float(not any(each.any() for each in pair))

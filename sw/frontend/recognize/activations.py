@@ -11,7 +11,7 @@ from celosia.sw.frontend.recognize.prove import Build, difference
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.rewrite import Match
 
-__all__ = ["find_activations", "find_limits"]
+__all__ = ["find_activations", "find_limits", "find_squares"]
 
 _REACH: Final = 5
 """Operators before and behind the one in the middle, at most."""
@@ -37,6 +37,20 @@ def find_limits(reader: Reader) -> Iterator[Match]:
         if low == 0 < high and (node.op != "relu" or x != node.inputs[0]):
             most = {} if high == inf else {"most": high}
             yield Match(what="a ReLU", root=node.name, operands=(x,), build=_made("relu", most))
+
+
+def find_squares(reader: Reader) -> Iterator[Match]:
+    """What is raised to the power of 2: a product of a tensor and itself, as behind a ReLU."""
+    for node in reader.nodes:
+        if node.op == "pow" and node.type.is_float and reader.scalar(node.inputs[1]) == 2:
+            x = node.inputs[0]
+            if reader.type(x) == node.type:
+                yield Match(what="a square", root=node.name, operands=(x,), build=_squared)
+
+
+def _squared(builder: GraphBuilder, operands: Sequence[str]) -> str:
+    (x,) = operands
+    return builder.op("mul", x, x)
 
 
 def _limits(reader: Reader, name: str) -> tuple[str, float, float] | None:

@@ -7,6 +7,7 @@ import numpy as np
 
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.graph import Node
+from celosia.sw.frontend.recognize.prove import Probe, uneven_rows
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.rewrite import Match
 
@@ -100,7 +101,13 @@ def _match(
         return builder.op(op, source, *rows, axis=node.type.rank - 1, epsilon=float(epsilon))
 
     what = "a LayerNorm" if centered else "an RMSNorm"
-    return Match(what=what, root=root.name, operands=(x, *constants), build=build)
+    operands, probes = (x, *constants), _probes(epsilon)
+    return Match(what=what, root=root.name, operands=operands, build=build, probes=probes)
+
+
+def _probes(epsilon: float) -> dict[int, Probe]:
+    """Without an epsilon, a row of one number again and again has no norm in the file, either."""
+    return {} if epsilon else {0: uneven_rows}
 
 
 def _vector(
@@ -143,8 +150,8 @@ def _length(node: Node, least: float) -> Match:
         attributes = {"axis": node.type.rank - 1, "epsilon": least**2 / width}
         return builder.op("rmsnorm", x, builder.constant(gamma), **attributes)
 
-    operands = (node.inputs[0],)
-    return Match(what="rows over their lengths", root=node.name, operands=operands, build=build)
+    operands, what = (node.inputs[0],), "rows over their lengths"
+    return Match(what=what, root=node.name, operands=operands, build=build, probes=_probes(least))
 
 
 def find_head_norms(reader: Reader) -> Iterator[Match]:

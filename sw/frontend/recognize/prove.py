@@ -24,6 +24,7 @@ __all__ = [
     "ordinary_rows",
     "rows_of_all_scales",
     "seen_somewhere",
+    "uneven_rows",
     "widened",
     "worst",
 ]
@@ -99,15 +100,24 @@ def _difference(
 
 def rows_of_all_scales(random: np.random.Generator, kind: TensorType) -> Array:
     """Rows of scale 1e-3, 1 and 30, a constant one, and one of zeros, again and again."""
-    drawn = ordinary_rows(random, kind)
+    return _scaled_rows(ordinary_rows(random, kind), kind, (1.5, 0.0))
+
+
+def uneven_rows(random: np.random.Generator, kind: TensorType) -> Array:
+    """Rows of scale 1e-3, 1 and 30: none of a spread or a length of 0, by which no row divides."""
+    return _scaled_rows(ordinary_rows(random, kind), kind, ())
+
+
+def _scaled_rows(drawn: Array, kind: TensorType, even: Sequence[float]) -> Array:
+    """`drawn` by the scales, and rows of each of these numbers behind them, again and again."""
     if not kind.is_float or not drawn.size:
         return drawn
     rows = drawn.reshape(-1, kind.shape[-1] if kind.rank else 1)
-    numbers = np.arange(len(rows)) % (len(_SCALES) + 2)
+    numbers = np.arange(len(rows)) % (len(_SCALES) + len(even))
     for index, scale in enumerate(_SCALES):
         rows[numbers == index] *= scale
-    rows[numbers == len(_SCALES)] = 1.5
-    rows[numbers == len(_SCALES) + 1] = 0
+    for index, number in enumerate(even, len(_SCALES)):
+        rows[numbers == index] = number
     return drawn
 
 

@@ -8,7 +8,11 @@ from typing import Final
 
 from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.twins import merge_twins
-from celosia.sw.frontend.recognize.activations import find_activations, find_limits
+from celosia.sw.frontend.recognize.activations import (
+    find_activations,
+    find_limits,
+    find_squares,
+)
 from celosia.sw.frontend.recognize.attention import find_attention
 from celosia.sw.frontend.recognize.convolutions import find_biases, find_convolutions
 from celosia.sw.frontend.recognize.curves import find_curves
@@ -60,6 +64,7 @@ PASSES: Final[dict[str, Finder]] = {
     "groups": find_groups,
     "orders": find_orders,
     "keys": find_key_biases,
+    "squares": find_squares,
     "affines": find_affines,
     "joined sums": find_joined_sums,
     "layouts": find_turned,

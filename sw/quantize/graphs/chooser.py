@@ -20,6 +20,7 @@ from celosia.sw.quantize.graphs.formats import Format, Formats
 from celosia.sw.quantize.graphs.heads import HeadSteps
 from celosia.sw.quantize.graphs.observe import Observed
 from celosia.sw.quantize.linear import IntegerLinear, quantize_linear
+from celosia.sw.quantize.norm import least_growth
 from celosia.sw.quantize.ranges import (
     INT8_LARGEST,
     INT16_HEADROOM,
@@ -118,6 +119,9 @@ class Chooser:
         """The format of a form by itself."""
         value = self.segments.units.values[form.key]
         unit = None if form in self.segments.converted else self.units.get(value.tensor)
+        return _fitting(self._usual(form, unit), unit)
+
+    def _usual(self, form: Form, unit: Unit | None) -> Format:
         match form.role:
             case "wide":
                 end = _end(unit)
@@ -210,7 +214,8 @@ class Chooser:
             weights = np.concatenate(self._weights(small, rows.shape[1]), axis=1)
             steps = weight_factors(rows, weights).astype(np.float64)
         reach = float((tops / steps).max()) or 1.0
-        self.forms[wide] = Format("int16", steps * (reach * INT16_HEADROOM / WIDE_LARGEST))
+        found = Format("int16", steps * (reach * INT16_HEADROOM / WIDE_LARGEST))
+        self.forms[wide] = _fitting(found, source)
         if gate:
             factor = Form(gate.b.tensor, "wide")
             tops = (self._tops(factor) / steps).astype(np.float32)
@@ -356,3 +361,13 @@ def _end(unit: Unit | None) -> float | None:
 def _source(unit: Finishing | Function) -> str:
     """The value that a curve takes."""
     return unit.product.value.key if isinstance(unit, Finishing) else unit.x.tensor
+
+
+def _fitting(found: Format, unit: Unit | None) -> Format:
+    """`found`, in larger steps if gamma or beta of a normalization do not fit in its own."""
+    if not isinstance(unit, Normalization):
+        return found
+    norm = unit.norm  # Of each head, where these are normalized.
+    return replace(
+        found, steps=found.steps * least_growth(norm, found.steps.reshape(-1, norm.gamma.size))
+    )

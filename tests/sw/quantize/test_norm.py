@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from celosia.sw.quantize.norm import quantize_norm
+from celosia.sw.quantize.norm import least_growth, quantize_norm
 from celosia.sw.reference.encoder import Norm
 
 
@@ -53,3 +53,17 @@ def test_what_does_not_fit_is_refused():
     for gamma, beta in ((2.0**32, 0), (0, 2.0**32)):
         with pytest.raises(ValueError, match="n: gamma or beta does not fit its integer type"):
             quantized([gamma], [beta])
+
+
+@pytest.mark.parametrize(("gamma", "beta"), [(2.0**40, 0), (0, 2.0**33), (2.0**35, -(2.0**36))])
+def test_what_does_not_fit_fits_in_steps_that_have_grown_and_not_in_much_smaller_ones(gamma, beta):
+    norm = Norm(np.float32([gamma]), np.float32([beta]))
+    growth = least_growth(norm, 1.0)
+    assert quantize_norm("n", norm, growth)["n.shift"] == 0
+    with pytest.raises(ValueError, match="n: gamma or beta does not fit its integer type"):
+        quantize_norm("n", norm, 0.999 * growth)
+
+
+def test_steps_with_which_both_fit_need_not_grow():
+    assert least_growth(Norm(np.float32([1, -2]), np.float32([3, 0])), 0.01) == 1
+    assert least_growth(Norm(np.zeros(2, np.float32), np.zeros(2, np.float32)), 0.01) == 1

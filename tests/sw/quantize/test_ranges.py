@@ -47,6 +47,14 @@ def test_zeros_have_a_step(clip):
     assert int8_step(np.zeros((3, 2), np.float32), clip) > 0
 
 
+@pytest.mark.parametrize("clip", CLIPS)
+def test_steps_of_what_is_nearly_nothing_have_a_product_in_float32(clip):
+    """The product is the scale of scores, where queries and keys are that small."""
+    for size in (1e-38, 1e-24, 1e-16, 1e-15, 1e-12):
+        x = np.array([[size], [-size]], np.float32)
+        assert np.float32(int8_step(x, clip)) * np.float32(int8_step(x, clip)) > 0, size
+
+
 def test_what_is_almost_always_0_has_a_range():
     x = np.zeros((1000, 100), np.float32)
     x[0, 0] = 3

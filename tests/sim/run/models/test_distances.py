@@ -25,6 +25,8 @@ def test_the_distance_of_nothing_and_of_scalars():
     nothing, one = np.zeros(3, np.float32), np.array([3, 4, 0], np.float32)
     (zero,) = distances({"y": nothing}, {"y": nothing}, {"y": nothing})
     assert (zero.cosine, zero.top1) == (1.0, None)
+    (lost,) = distances({"y": one * np.float32(1e-24)}, {"y": nothing}, {"y": nothing})
+    assert (lost.sqnr_db, lost.cosine) == (0, 0), "a small output of which nothing is left"
     (far,) = distances({"y": one}, {"y": 2 * one}, {"y": one})
     assert far.cosine == pytest.approx(1)
     (across,) = distances({"y": one}, {"y": np.array([0, 0, 9])}, {"y": one})

@@ -6,7 +6,11 @@ import pytest
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.frontend.recognize import activations
-from celosia.sw.frontend.recognize.activations import find_activations, find_limits
+from celosia.sw.frontend.recognize.activations import (
+    find_activations,
+    find_limits,
+    find_squares,
+)
 from celosia.sw.frontend.recognize.rewrite import rewrite
 
 
@@ -142,3 +146,27 @@ def test_the_end_that_a_relu_has_already_counts(end, most):
     graph = rewrite(g.finish({"out": cut}), find_limits).graph
     assert [node.op for node in graph.nodes] == ["add", "relu"]
     assert graph.nodes[-1].attributes == {"most": most}
+
+
+def test_a_power_of_2_is_a_product_of_a_tensor_and_itself():
+    g = Graph()
+    graph = rewrite(g.finish({"out": g("pow", g("relu", g.x), 2)}), find_squares).graph
+    assert [node.op for node in graph.nodes] == ["add", "relu", "mul"]
+    assert graph.nodes[-1].inputs == (graph.nodes[1].name,) * 2
+
+
+@pytest.mark.parametrize("power", [-2, 0.5, 1, 1.999, 3])
+def test_other_powers_are_no_products(power):
+    g = Graph()
+    before = g.finish({"out": g("pow", g.x, power)})
+    assert rewrite(before, find_squares).graph.nodes == before.nodes
+
+
+def test_a_power_of_2_to_each_of_several_numbers_is_none_of_them():
+    """2 is what is raised, and a number is repeated for several powers: neither is a square."""
+    g = Graph()
+    number = g.constant(np.float32(3))
+    twos = g.constant(np.full((5, 16), 2, np.float32))
+    for name in (g("pow", 2, g.x), g.op("pow", number, twos)):
+        before = g.finish({"out": name})
+        assert rewrite(before, find_squares).graph.nodes == before.nodes

@@ -48,12 +48,14 @@ def chain(*, centered, inverse, epsilon=1e-5, square="pow", twice=False, factors
 @pytest.mark.parametrize("centered", [True, False])
 @pytest.mark.parametrize("inverse", ["div", "reciprocal", "power"])
 @pytest.mark.parametrize("square", ["pow", "mul"])
-def test_a_chain_becomes_one_operator(centered, inverse, square):
-    graph = chain(centered=centered, inverse=inverse, square=square, epsilon=1e-6)
+@pytest.mark.parametrize("epsilon", [1e-6, 0.0])
+def test_a_chain_becomes_one_operator(centered, inverse, square, epsilon):
+    """Without an epsilon, rows of equal numbers have no norm, before and behind it."""
+    graph = chain(centered=centered, inverse=inverse, square=square, epsilon=epsilon)
     done = rewrite(graph, find_norms)
     (node,) = done.graph.nodes
     assert node.op == ("layernorm" if centered else "rmsnorm")
-    assert node.attributes["epsilon"] == pytest.approx(1e-6)
+    assert node.attributes["epsilon"] == pytest.approx(epsilon)
     x = np.random.default_rng(1).standard_normal(KIND.shape).astype(np.float32)
     expected, found = (interpret(each, {"x": x})["out"] for each in (graph, done.graph))
     np.testing.assert_allclose(found, expected, atol=1e-5)
@@ -181,16 +183,19 @@ def lengths(*, least=1e-12, square="mul", axis=2, repeated=False, turned=False):
 
 @pytest.mark.parametrize("square", ["mul", "pow"])
 @pytest.mark.parametrize(("repeated", "turned"), [(False, False), (True, True)])
-def test_rows_over_their_lengths_are_normed(square, repeated, turned):
-    graph = lengths(square=square, repeated=repeated, turned=turned)
+@pytest.mark.parametrize("least", [1e-12, None])
+def test_rows_over_their_lengths_are_normed(square, repeated, turned, least):
+    graph = lengths(square=square, repeated=repeated, turned=turned, least=least)
     done = rewrite(graph, find_norms)
     (node,) = done.graph.nodes
     assert (node.op, done.refusals) == ("rmsnorm", ())
     rows = np.zeros((2, 5, 16), np.float32)
-    rows[0, 0, :2], rows[1, 3, 7] = (3, -4), 0.5
+    rows[..., 2] = 0 if least else 7  # A row of zeros has a length without one, too.
+    rows[0, 0, :3], rows[1, 3, :8] = (3, -4, 0), (*[0] * 7, 0.5)
     out = interpret(done.graph, {"x": rows})["out"]
     expected = np.zeros_like(rows)
-    expected[0, 0, :2], expected[1, 3, 7] = (0.6, -0.8), 1
+    expected[..., 2] = 0 if least else 1
+    expected[0, 0, :3], expected[1, 3, :8] = (0.6, -0.8, 0), (*[0] * 7, 1)
     np.testing.assert_allclose(out, expected, atol=1e-6)
 
 

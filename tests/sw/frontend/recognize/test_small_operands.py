@@ -231,6 +231,12 @@ def repeated(g, x, times):
     return g.op("reshape", x, shape=(batch, shared * times, keys, cols))
 
 
+def squares(g):
+    x = g.viewed(g.x(*g.sizes()))
+    y = g.op("pow", g.op("relu", x) if g.chance() else x, g.number(2))
+    return g.viewed(y)
+
+
 def affines(g):
     rows, width = g.size(), g.size()
     product = g.op("matmul", g.x(rows, width), g.known(width, 4))
@@ -277,6 +283,7 @@ FORMS = {
     "orders": orders,
     "groups": groups,
     "keys": keys,
+    "squares": squares,
     "affines": affines,
     "joined sums": joined_sums,
     "layouts": layouts,
