@@ -38,6 +38,7 @@ __all__ = [
     "qwen3",
     "scaled",
     "small_llama",
+    "squared",
 ]
 
 EPSILON = 1e-5
@@ -74,6 +75,8 @@ class _Kin:
     """Columns turn with their neighbours."""
     behind: bool = False
     """Norms are behind layers, not in front of them."""
+    squared: bool = False
+    """Feed-forward networks have the square of a ReLU, and no gate."""
 
 
 def _model(kin: _Kin, size: Size, seed: int, *, opset: int = 14, cached: bool = False) -> Any:
@@ -124,6 +127,8 @@ beside = partial(_model, _Kin(name="beside", beside=True))
 """Llama whose columns turn with their neighbours, as Cohere's models do."""
 olmo2 = partial(_model, _Kin(name="olmo2", behind=True))
 """Llama with its norms behind layers, as OLMo 2 has them."""
+squared = partial(_model, _Kin(name="squared", squared=True))
+"""Llama with the square of a ReLU in place of gates, as Nemotron and Persimmon have it."""
 gemma2 = partial(_model, _Kin(name="gemma2", gemma=True, tied=True, capped=True))
 
 
@@ -167,13 +172,20 @@ def _layer(
         x = _joined(kin, block, x, joined, "post_attention_layernorm")
     normed = x if kin.behind else _norm(kin, block, "post_attention_layernorm", x)
     with tape.inside("mlp"):
-        gate = block.read("gate_proj", normed, size.hidden, bias=False)
-        with tape.inside("act_fn"):
-            gate = gelu_tanh(tape, gate) if kin.gemma else silu(tape, gate)
-        through = block.read("up_proj", normed, size.hidden, bias=False)
-        hidden = tape.op("Mul", gate, through)
+        hidden = _hidden(kin, block, normed)
         joined = block.join("down_proj", hidden, size.hidden, bias=False)
     return _joined(kin, block, x, joined, "post_feedforward_layernorm")
+
+
+def _hidden(kin: _Kin, block: Block, x: str) -> str:
+    tape, count = block.tape, block.size.hidden
+    if kin.squared:
+        raised = tape.op("Relu", block.read("up_proj", x, count, bias=False))
+        return tape.op("Pow", raised, tape.number(2))
+    gate = block.read("gate_proj", x, count, bias=False)
+    with tape.inside("act_fn"):
+        gate = gelu_tanh(tape, gate) if kin.gemma else silu(tape, gate)
+    return tape.op("Mul", gate, block.read("up_proj", x, count, bias=False))
 
 
 def _joined(kin: _Kin, block: Block, x: str, joined: str, name: str) -> str:

@@ -12,6 +12,7 @@ from celosia.lab.exports.decoders.llama import (
     olmo2,
     scaled,
     small_llama,
+    squared,
 )
 from celosia.lab.exports.decoders.phi import gpt_j
 from celosia.lab.exports.writing.size import SMALL
@@ -35,6 +36,7 @@ FORMS = {
     "beside": beside,
     "gpt-j": gpt_j,
     "olmo2": olmo2,
+    "squared": squared,
 }
 DECIBELS = {
     "linear": 24,
@@ -46,6 +48,7 @@ DECIBELS = {
     "beside": 26,
     "gpt-j": 35,
     "olmo2": 25,
+    "squared": 25,
 }
 PROGRAMS = {"olmo2": 2 * SMALL.layers}
 """Programs of a step, if it has several: products read sums as int8, which the host makes."""

@@ -55,9 +55,13 @@ def test_what_does_not_fit_is_refused():
             quantized([gamma], [beta])
 
 
+def norm_of(gamma: list[float], beta: list[float]) -> Norm:
+    return Norm(np.array(gamma, np.float32), np.array(beta, np.float32))
+
+
 @pytest.mark.parametrize(("gamma", "beta"), [(2.0**40, 0), (0, 2.0**33), (2.0**35, -(2.0**36))])
 def test_what_does_not_fit_fits_in_steps_that_have_grown_and_not_in_much_smaller_ones(gamma, beta):
-    norm = Norm(np.float32([gamma]), np.float32([beta]))
+    norm = norm_of([gamma], [beta])
     growth = least_growth(norm, 1.0)
     assert quantize_norm("n", norm, growth)["n.shift"] == 0
     with pytest.raises(ValueError, match="n: gamma or beta does not fit its integer type"):
@@ -65,5 +69,5 @@ def test_what_does_not_fit_fits_in_steps_that_have_grown_and_not_in_much_smaller
 
 
 def test_steps_with_which_both_fit_need_not_grow():
-    assert least_growth(Norm(np.float32([1, -2]), np.float32([3, 0])), 0.01) == 1
-    assert least_growth(Norm(np.zeros(2, np.float32), np.zeros(2, np.float32)), 0.01) == 1
+    assert least_growth(norm_of([1, -2], [3, 0]), 0.01) == 1
+    assert least_growth(norm_of([0, 0], [0, 0]), 0.01) == 1

@@ -234,7 +234,7 @@ def test_a_difference_of_what_the_accelerator_computes_is_its_own(normalized):
 
 def test_the_square_of_a_relu_is_the_accelerator_s_own():
     """As in Nemotron, Persimmon and Primer, whose exports raise it to the power of 2."""
-    constants = {"w": floats(16, 32) / 4, "v": floats(32, 16) / 6, "two": np.float32([2])}
+    constants = {"w": floats(16, 32) / 4, "v": floats(32, 16) / 6, "two": np.full(1, 2, np.float32)}
     nodes = [
         node("MatMul", ["x", "w"], ["h"]),
         node("Relu", ["h"], ["r"]),
