@@ -100,3 +100,65 @@ def test_what_keeps_tokens_apart_has_an_axis_of_them():
     mixing = {"softmax 1", "gather 1", "concat 1", "pad before 1", "pad after 1", "reshape one"}
     apart = {name for name in NODES if moved(graph_of(name), 1) is not None}
     assert apart == NODES.keys() - mixing - {name for name in NODES if "(1,)" in name}
+
+
+SIDE = 4
+"""All sizes are alike here: none tells which axis is that of tokens."""
+PAIRS = {
+    "add": lambda b, x, other: b.op("add", x, other),
+    "matmul": lambda b, x, other: b.op("matmul", x, other),
+    "layernorm": lambda b, x, other: b.op("layernorm", x, other, axis=1, epsilon=1e-5),
+    "concat 0": lambda b, x, other: b.op("concat", x, other, axis=0),
+    "concat 1": lambda b, x, other: b.op("concat", x, other, axis=1),
+    "gather 0": lambda b, x, other: b.op("gather", x, other, axis=0),
+    "gather 1": lambda b, x, other: b.op("gather", x, other, axis=1),
+    "gathered 0": lambda b, x, other: b.op("gather", other, x, axis=0),
+    "gathered 1": lambda b, x, other: b.op("gather", other, x, axis=1),
+}
+"""Operators with another operand, of one or two axes."""
+
+
+def rows_that_change(graph, given, along, axis):
+    """Which rows of the result along `axis` change with each row of `other` `along` another."""
+    first, found = interpret(graph, given)["y"], []
+    rest = tuple(each for each in range(first.ndim) if each != axis)
+    for row in range(SIDE):
+        other = given["other"].copy()
+        place = (slice(None),) * along + (row,)
+        other[place] = 3 - other[place] if other.dtype == np.int64 else other[place] + 9 + row
+        found.append((interpret(graph, given | {"other": other})["y"] != first).any(axis=rest))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("rank", [1, 2])
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("name", PAIRS)
+def test_another_operand_has_tokens_if_each_of_its_rows_changes_one_token(name, axis, rank):
+    ranks = {"layernorm": (1,), "gather 0": (1, 2), "gather 1": (1, 2), "add": (1, 2)}
+    if rank not in ranks.get(name, (2,)):
+        return  # There is no such node.
+    build, kinds = GraphBuilder("one"), {}
+    kinds["x"] = "int64" if name.startswith("gathered") else "float32"
+    kinds["other"] = "int64" if name.startswith("gather ") else "float32"
+    shapes = {"x": (SIDE,) * 2, "other": (SIDE,) * rank}
+    for each, kind in kinds.items():
+        build.input(each, TensorType(kind, shapes[each]))
+    graph = build.finish({"y": PAIRS[name](build, "x", "other")})
+    given = {
+        each: RANDOM.integers(0, SIDE, shapes[each])
+        if kind == "int64"
+        else RANDOM.standard_normal(shapes[each]).astype(np.float32)
+        for each, kind in kinds.items()
+    }
+    try:
+        found, others = moved_axis(Reader(graph), graph.nodes[-1], {"x": axis})
+    except DecoderProblem:
+        return
+    place = graph.nodes[-1].inputs.index("other")
+    own = np.eye(SIDE, dtype=bool)
+    expected = [
+        along
+        for along in range(rank)
+        if np.array_equal(rows_that_change(graph, given, along, found), own)
+    ]
+    assert [along for at, along in others.items() if at == place] == expected

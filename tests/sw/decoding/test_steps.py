@@ -5,8 +5,12 @@ from typing import Any
 
 import pytest
 
+from celosia.isa.memory import MemoryTiming
+from celosia.isa.presets import resolve_config
+from celosia.sim.devices.devices import open_device
 from celosia.sw.decoding.steps import BUCKET, ROWS, Step, Steps, step_rows
 from celosia.sw.decoding.texts import Text
+from tests.sw.models.decoder_runs import MEMORY, model
 
 
 def test_a_step_has_a_power_of_two_rows_that_hold_its_tokens_up_to_16():
@@ -48,3 +52,13 @@ def test_tokens_are_cut_into_steps_none_of_which_goes_on_at_a_rings_other_end(ri
     ends = [length + sum(map(len, pieces[: number + 1])) for number in range(len(pieces) - 1)]
     for piece, end in zip(pieces, ends, strict=False):
         assert len(piece) == ROWS or (rings and end % BUCKET == 0)
+
+
+def test_loads_of_a_step_come_by_what_is_needed_soonest():
+    """A step reads each weight once: it is as long as memory takes, if that never waits."""
+    device = open_device("functional", resolve_config("tiny"), MemoryTiming(), MEMORY)
+    try:
+        programs = Steps(device, model(layers=1).decoder, 24).programs(1, 1, 5)
+    finally:
+        device.close()
+    assert [bucket.compiled.plan.scheduler for bucket in programs.buckets] == ["need"]

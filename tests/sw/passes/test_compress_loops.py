@@ -274,3 +274,14 @@ LENGTHS = {60: 33, 171: 29, 209: 22, 265: 24, 307: 59}
 def test_programs_get_no_longer(seed):
     """What was reached once, for streams in which choices between loops matter."""
     assert len(compressed(nested(seed), 64)) <= LENGTHS[seed]
+
+
+@pytest.mark.parametrize("advancing", [0, 0.3, 0.7, 0.9])
+@pytest.mark.parametrize("count", [1, 2, 5, 24, 61, 119, 120, 121, 239, 240, 241])
+def test_up_to_240_commands_twice_are_a_loop_if_that_is_shorter(count, advancing):
+    """What goes on elsewhere in its second iteration has a STRIDE behind it."""
+    strides = round(count * advancing)
+    first = [Command(KINDS[n % 4], 7 * n**3 % 8191 << 16, 1 << n % 60) for n in range(count)]
+    second = [each._replace(rs1=each.rs1 + 64 + n) for n, each in enumerate(first[:strides])]
+    short = check([*first, *second, *first[strides:]], BASE)
+    assert len(short) == (min(2 * count, 1 + count + strides) if count <= 240 else 2 * count)

@@ -9,13 +9,19 @@ from xdsl.parser import Parser
 from xdsl.utils.exceptions import VerifyException
 
 from celosia.lab.fuzz.graphs.random_graph import random_case
-from celosia.sw.frontend.dialects.text import dialects, parse_verified, print_through_xdsl
+from celosia.sw.frontend.dialects.text import (
+    _place,
+    dialects,
+    parse_verified,
+    print_through_xdsl,
+)
 from celosia.sw.frontend.nn.text import (
     float_graph_of,
     float_graph_operation,
     print_float_graph,
 )
 from celosia.sw.ir.graph_interpret import interpret
+from celosia.sw.mlir.operation import Place
 from celosia.sw.mlir.print_graph import graph_operation, print_graph
 from celosia.sw.mlir.read_graph import graph_of
 from tests.sw.frontend.nn.test_text import graphs as float_graphs
@@ -125,3 +131,8 @@ def test_types_of_float_operators_are_verified():
         parse_verified(text)
     with pytest.raises(ValueError, match=r"line 3, column \d+: .*nn\.conv9 is not registered"):
         parse_verified(text.replace("nn.matmul", "nn.conv9"))
+
+
+@pytest.mark.parametrize(("offset", "place"), [(0, (1, 1)), (2, (1, 3)), (3, (2, 1)), (5, (3, 1))])
+def test_a_newline_is_the_last_column_of_its_line(offset, place):
+    assert _place("ab\nc\nd", offset) == Place(*place)

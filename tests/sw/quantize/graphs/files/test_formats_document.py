@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from celosia.isa.encoding import WeightType
 from celosia.sw.frontend.nn.operators.operator import GraphError
 from celosia.sw.models.cases import random_quantized_encoder
 from celosia.sw.quantize.curves import Computed
@@ -93,11 +94,78 @@ def test_a_format_that_no_form_has_is_an_error(form, found, message):
     refuse(message, forms=FORMATS.forms | {form: found})
 
 
-@pytest.mark.parametrize(("kind", "zero_point"), [("uint8", 0), ("uint8", 255), ("int8", -128)])
-def test_any_number_of_a_type_may_be_its_zero_point(kind, zero_point):
-    form = Form("0.hidden", "small")
-    found = read(forms=FORMATS.forms | {form: Format(kind, np.ones(32), zero_point)})
-    assert found.forms[form].zero_point == zero_point
+ENDS = {
+    ("small", "uint8"): (0, 255),
+    ("small", "int8"): (-128, 127),
+    ("heads", "int8"): (-128, 127),
+    ("wide", "int16"): (-32768, 32767),
+    ("angles", "int16"): (-32768, 32767),
+    ("sums", "int32"): (-(2**31), 2**31 - 1),
+}
+"""The types that a form may have by its role, as docs/model-format.md has them, and their ends."""
+
+
+@pytest.mark.parametrize("role", ["wide", "small", "heads", "angles", "sums"])
+@pytest.mark.parametrize("kind", ["uint8", "int8", "int16", "int32"])
+def test_a_role_has_its_types_and_any_of_their_numbers_may_be_a_zero_point(role, kind):
+    form = Form("0.hidden", role)
+
+    def forms(zero):
+        return FORMATS.forms | {form: Format(kind, np.ones(32), zero)}
+
+    if (role, kind) not in ENDS:
+        refuse(f"0.hidden: {kind} is no type of {role}", forms=forms(0))
+        return
+    least, most = ENDS[role, kind]
+    for zero in (least, most):
+        assert read(forms=forms(zero)).forms[form].zero_point == zero
+    for zero in (least - 1, most + 1):
+        refuse(f"its zero point is {zero}", forms=forms(zero))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        lambda each: {"caps": {"0.context": each}},
+        lambda each: {"curves": {"0.hidden": Computed("silu", each)}},
+        lambda each: {"forms": FORMATS.forms | {INPUT: Format("int16", np.full(16, each))}},
+    ],
+    ids=["caps", "curves", "steps"],
+)
+def test_steps_and_factors_are_between_1e_minus_30_and_1e30(changes):
+    for end, inside in ((1e-30, np.inf), (1e30, 0)):
+        assert read(**changes(float(np.nextafter(end, inside))))
+        with pytest.raises(GraphError, match=r"\w"):
+            read(**changes(end))
+
+
+@pytest.mark.parametrize(("kind", "most"), [(WeightType.INT4, 7), (WeightType.INT8, 128)])
+def test_weights_are_those_of_their_type(kind, most):
+    for sign in (1, -1) if kind is WeightType.INT4 else (-1,):
+        up = replace(FORMATS.integers["0.up"], kind=kind)
+        up = replace(up, weights=np.full_like(up.weights, sign * most))
+        found = read(integers=FORMATS.integers | {"0.up": up}).integers["0.up"]
+        assert (found.kind, np.unique(found.weights).tolist()) == (kind, [sign * most])
+        if kind is WeightType.INT4:
+            up = replace(up, weights=up.weights.copy())
+            up.weights[3, 4] += sign
+            message = "0.up: weights of int4 are not in -7..7"
+            refuse(message, integers=FORMATS.integers | {"0.up": up})
+
+
+def test_what_files_of_before_do_not_say_is_not_there():
+    saved = SavedFile()
+    document = formats_document(FORMATS, saved)
+    given = {**document, "packed": {}, "apart": ["a"], "dithered": ["d"], "int16": ["i"]}
+    found = read_formats({**given, "caps": {"c": 2}, "per_tensor": True}, saved)
+    assert (found.apart, found.dithered, found.int16_operands) == ({"a"}, {"d"}, {"i"})
+    assert (found.caps, found.per_tensor) == ({"c": 2.0}, True)
+    for name in ("packed", "apart", "dithered", "int16", "caps", "per_tensor"):
+        del document[name]
+    found = read_formats(document, saved)
+    assert {linear.kind for linear in found.integers.values()} == {WeightType.INT8}
+    assert not any([found.apart, found.dithered, found.int16_operands, found.caps])
+    assert found.per_tensor is False
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from celosia.lab.exports.catalog import EXPORTS
+from celosia.sw.frontend.nn.builder import GraphBuilder
+from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.mlir.print_graph import print_graph
 from celosia.sw.quantize.graphs.calibrate import calibrate
 from celosia.sw.quantize.graphs.files.model_file import FORMAT, Calibrated, load_model, save_model
@@ -117,3 +119,19 @@ def test_a_file_that_is_cut_short_or_of_another_format_is_refused(tmp_path):
         load_model(path)
     with pytest.raises(PlanFileError, match=r"nowhere\.plan"):
         load_model(tmp_path / "nowhere.plan")
+
+
+@pytest.mark.parametrize(("count", "fits"), [(0, False), (1, True), (64, True), (65, False)])
+def test_a_file_has_64_graphs_at_most(count, fits, tmp_path):
+    builder = GraphBuilder("g")
+    x = builder.input("x", TensorType("float32", (2, 16)))
+    graph = builder.finish({"y": builder.op("tanh", x)})
+    path = tmp_path / "m.plan"
+    formats = calibrated("bert-17").formats
+    with path.open("wb") as file:
+        save_model(Calibrated(graphs=(graph,) * count, formats=formats), {}, file)
+    if fits:
+        assert len(load_model(path).models) == count
+    else:
+        with pytest.raises(PlanFileError, match=f"graphs: there are {count}$"):
+            load_model(path)
