@@ -42,6 +42,7 @@ _WHOLE: Final = {
         "tests/sw/test_largest.py",
         "tests/sw/test_said_numbers.py",
         "tests/sw/test_shown.py",
+        "tests/sw/compiler/test_frozen_plans.py",
         "tests/sw/compiler/test_frozen_programs.py",
         "tests/sw/quantize/test_frozen.py",
     ),

@@ -276,8 +276,8 @@ def test_programs_get_no_longer(seed):
     assert len(compressed(nested(seed), 64)) <= LENGTHS[seed]
 
 
-@pytest.mark.parametrize("advancing", [0, 0.3, 0.7, 0.9])
-@pytest.mark.parametrize("count", [1, 2, 5, 24, 61, 119, 120, 121, 239, 240, 241])
+@pytest.mark.parametrize("advancing", [0, 0.5, 0.9])
+@pytest.mark.parametrize("count", [2, 61, 120, 240, 241])
 def test_up_to_240_commands_twice_are_a_loop_if_that_is_shorter(count, advancing):
     """What goes on elsewhere in its second iteration has a STRIDE behind it."""
     strides = round(count * advancing)

@@ -143,7 +143,10 @@ def _hyperbolic(call: Call) -> str:
         case "Cosh":
             return mul(half, add(exp(x), exp(call.op("neg", x))))
         case "Asinh":
-            return log(add(x, sqrt(add(mul(x, x), one))))
+            # Odd: far below 0, the sum itself would cancel to 0.
+            above = log(add(call.op("abs", x), sqrt(add(mul(x, x), one))))
+            below = call.op("less", x, call.scalar(0, x))
+            return call.op("where", below, call.op("neg", above), above)
         case "Acosh":
             return log(add(x, sqrt(sub(mul(x, x), one))))
         case _:

@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
+from onnx import helper
 
+from celosia.sw.frontend.nn.interpret import interpret
 from tests.sw.frontend.importer.handlers.test_refusals import refusal
-from tests.sw.frontend.importer.microsoft.nodes import compare
-from tests.sw.frontend.importer.models import floats
+from tests.sw.frontend.importer.microsoft.nodes import by_runtime, compare
+from tests.sw.frontend.importer.models import floats, imported, model
 
+RANDOM = np.random.default_rng(5)
 X = floats(2, 3, 4) * 3
 EDGES = np.array([-1e4, -2.0, -0.5, -0.0, 0.0, 0.5, 2.0, 1e4], np.float32)
 """Both sides of what an activation bends at, and far away from it."""
@@ -44,11 +47,24 @@ def ints(*values):
         ("IsInf", {}),
         ("IsInf", {"detect_negative": 0}),
         ("IsInf", {"detect_positive": 0}),
+        ("IsInf", {"detect_positive": 0, "detect_negative": 0}),
+        ("IsNaN", {}),
+        *((op, {}) for op in ("Abs", "Neg", "Floor", "Round", "Exp", "Erf", "Sin", "Cos", "Tan")),
+        *((op, {}) for op in ("Sinh", "Cosh", "Asinh", "Identity", "Tanh", "Sigmoid")),
+        *((op, {}) for op in ("Sqrt", "Log", "Acosh", "Atanh")),
     ],
 )
 def test_activations_at_their_edges(op, attributes):
-    values = EDGES if op != "IsInf" else np.array([-np.inf, 0, np.inf, np.nan], np.float32)
-    compare(op, [values[:4] if op == "Reciprocal" else values], domain="", **attributes)
+    values = {
+        "IsInf": np.array([-np.inf, 0, np.inf, np.nan], np.float32),
+        "IsNaN": np.array([-np.inf, 0, np.inf, np.nan], np.float32),
+        "Reciprocal": EDGES[:4],
+        **dict.fromkeys(("Exp", "Sinh", "Cosh", "Tan"), EDGES[1:-1]),
+        **dict.fromkeys(("Sqrt", "Log"), EDGES[5:]),
+        "Acosh": EDGES[-2:],
+        "Atanh": EDGES[2:6],
+    }.get(op, EDGES)
+    compare(op, [values], domain="", **attributes)
 
 
 @pytest.mark.parametrize(
@@ -87,6 +103,13 @@ def test_activations_at_their_edges(op, attributes):
         ("Greater", [X, floats(3, 1)], {}),
         ("GreaterOrEqual", [np.round(X), np.float32(1)], {}),
         ("LessOrEqual", [np.round(X), np.float32(1)], {}),
+        *((op, [np.round(X), np.float32(1)], {}) for op in ("Less", "Equal", "Sub", "Div", "Mul")),
+        *((op, [X > 0, X > 1], {}) for op in ("And", "Or", "Xor")),
+        ("Not", [X > 0], {}),
+        ("Sign", [BYTES], {}),
+        ("Sign", [WHOLE], {}),
+        ("CastLike", [X, BYTES[:0]], {}),
+        ("Dropout", [X], {}),
     ],
 )
 def test_elements(op, inputs, attributes):
@@ -107,6 +130,12 @@ def test_elements(op, inputs, attributes):
         ("ScatterElements", [X, np.zeros((1, 2, 1), np.int64), floats(1, 2, 1)], {"axis": 2}),
         ("ScatterElements", [X, ints([[1, 0]]), floats(1, 1, 2)], {}),
         ("ScatterND", [X, ints([1, 2], [0, 0]), floats(2, 4)], {}),
+        ("ScatterElements", [X, ints([[1, 0]]), floats(1, 1, 2)], {"reduction": "add"}),
+        ("ScatterND", [X, ints([1, 2], [0, 0]), floats(2, 4)], {"reduction": "mul"}),
+        ("MeanVarianceNormalization", [IMAGE], {}),
+        ("MeanVarianceNormalization", [IMAGE], {"axes": [0, 2, 3]}),
+        ("SoftmaxCrossEntropyLoss", [X, ints([0, 2, 1, 1], [2, 0, 0, 1])], {}),
+        ("SoftmaxCrossEntropyLoss", [X, ints([0, 2, 1, 1], [2, 0, 0, 1])], {"reduction": "sum"}),
         ("ReduceSum", [X], {}),
         ("ReduceSum", [X], {"keepdims": 0}),
         ("ReduceMean", [X], {"axes": [-1, 0]}),
@@ -147,6 +176,7 @@ def test_elements(op, inputs, attributes):
             {"kernel_shape": [2, 3], "pads": [1, 1, 0, 1], "count_include_pad": 1},
         ),
         ("GlobalAveragePool", [IMAGE], {}),
+        ("GlobalMaxPool", [IMAGE], {}),
         ("DepthToSpace", [IMAGE], {"blocksize": 2}),
         ("DepthToSpace", [IMAGE], {"blocksize": 2, "mode": "CRD"}),
         ("SpaceToDepth", [floats(1, 2, 4, 6)], {"blocksize": 2}),
@@ -169,6 +199,109 @@ def test_elements(op, inputs, attributes):
 )
 def test_axes_and_products(op, inputs, attributes):
     compare(op, inputs, domain="", within=(1e-4, 1e-5), **attributes)
+
+
+@pytest.mark.parametrize(
+    ("op", "known", "attributes"),
+    [
+        ("TopK", ints(2), {}),
+        ("TopK", ints(3), {"axis": 1, "largest": 0}),
+        ("Unsqueeze", ints(0, -1), {}),
+        ("CumSum", np.array(1), {}),
+        ("CumSum", np.array(-1), {"exclusive": 1}),
+        ("CumSum", np.array(0), {"reverse": 1}),
+        ("CumSum", np.array(2), {"reverse": 1, "exclusive": 1}),
+    ],
+)
+def test_operands_that_are_known(op, known, attributes):
+    outputs = ["y", "places"] if op == "TopK" else ["y"]
+    node = helper.make_node(op, ["x", "known"], outputs, **attributes)
+    proto = model([node], {"x": [*X.shape]}, ["y"], {"known": known})
+    (wanted,) = by_runtime(proto, {"x": X})
+    np.testing.assert_allclose(interpret(imported(proto).graph, {"x": X})["y"], wanted, 1e-6, 1e-6)
+
+
+TENTH, TWENTIETH, ZERO = np.float32(0.1), np.float32(0.05), np.array(7, np.uint8)
+SMALL = RANDOM.integers(0, 255, (2, 4, 5, 6), np.uint8)
+FILTERS = RANDOM.integers(-9, 9, (3, 4, 2, 3), np.int8)
+SCALES = np.array([0.1, 0.2, 0.3], np.float32)
+
+
+@pytest.mark.parametrize(
+    ("op", "inputs", "attributes"),
+    [
+        ("MatMulInteger", [SMALL, RANDOM.integers(-9, 9, (6, 5), np.int8), ZERO], {}),
+        ("ConvInteger", [SMALL, FILTERS.view(np.uint8) // 32, ZERO], {"strides": [2, 1]}),
+        (
+            "QLinearConv",
+            [SMALL, TENTH, ZERO, FILTERS, SCALES, np.zeros(3, np.int8), np.float32(2), ZERO],
+            {},
+        ),
+        (
+            "QLinearConv",
+            [
+                *(SMALL, TENTH, ZERO, FILTERS, TWENTIETH, np.int8(0), np.float32(2), ZERO),
+                np.array([9000, -900, 90], np.int32),
+            ],
+            {"pads": [1, 0, 0, 1]},
+        ),
+    ],
+)
+def test_products_of_integers(op, inputs, attributes):
+    compare(op, inputs, domain="", within=(0, 0), **attributes)
+
+
+@pytest.mark.parametrize("opset", [11, 12])
+def test_what_became_operands_was_attributes(opset):
+    """Axes and parts, up to opset 12; NumPy says what the nodes are."""
+    nodes = [
+        helper.make_node("Unsqueeze", ["x"], ["u"], axes=[0, 2]),
+        helper.make_node("Squeeze", ["u"], ["s"], axes=[2]),
+        helper.make_node("Squeeze", ["s"], ["t"]),
+        helper.make_node("Split", ["t"], ["a", "b"], axis=1, split=[1, 3]),
+        helper.make_node("Split", ["t"], ["c", "d"], axis=1),
+        helper.make_node("ReduceSum", ["b"], ["r"], axes=[0], keepdims=0),
+    ]
+    graph = imported(model(nodes, {"x": [3, 4]}, ["u", "a", "c", "d", "r"], opset=opset)).graph
+    x = floats(3, 4)
+    found = interpret(graph, {"x": x})
+    assert (found["u"].shape, found["a"].tolist()) == ((1, 3, 1, 4), x[:, :1].tolist())
+    np.testing.assert_array_equal(np.concatenate([found["c"], found["d"]], 1), x)
+    np.testing.assert_allclose(found["r"], x[:, 1:].sum(axis=0), 1e-6)
+
+
+@pytest.mark.parametrize("opset", [18, 21])
+def test_groups_of_channels_have_a_factor_each_or_one_of_each_channel(opset):
+    x, groups = floats(2, 6, 4), 2 if opset == 18 else 6
+    gamma, beta = floats(groups, seed=1), floats(groups, seed=2)
+    given = {"num_groups": 2, "epsilon": 0.25}
+    node = helper.make_node("GroupNormalization", ["x", "g", "b"], ["y"], **given)
+    constants = {"g": gamma, "b": beta}
+    graph = imported(model([node], {"x": [2, 6, 4]}, ["y"], constants, opset)).graph
+    apart = x.reshape(2, 2, 12).astype(float)
+    centered = apart - apart.mean(axis=2, keepdims=True)
+    normed = centered / np.sqrt((centered**2).mean(axis=2, keepdims=True) + 0.25)
+    factor, addend = (np.repeat(each, 6 // groups)[:, None] for each in (gamma, beta))
+    wanted = normed.reshape(2, 6, 4) * factor + addend
+    np.testing.assert_allclose(interpret(graph, {"x": x})["y"], wanted, 1e-4, 1e-5)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "op"),
+    [({}, "Swish"), ({"alpha": 0.5}, "Swish"), ({}, "RMSNormalization"), ({}, "Mish")],
+)
+def test_operators_of_new_opsets(alpha, op):
+    gamma = {"g": floats(4, seed=3)} if op == "RMSNormalization" else {}
+    node = helper.make_node(op, ["x", *gamma], ["y"], **alpha)
+    graph = imported(model([node], {"x": [2, 3, 4]}, ["y"], gamma, 24)).graph
+    squares = (X.astype(float) ** 2).mean(axis=-1, keepdims=True)
+    if gamma:
+        wanted = X / np.sqrt(squares + 1e-5) * gamma["g"]
+    elif op == "Mish":
+        wanted = X * np.tanh(np.log1p(np.exp(X.astype(float))))
+    else:
+        wanted = X / (1 + np.exp(-alpha.get("alpha", 1.0) * X.astype(float)))
+    np.testing.assert_allclose(interpret(graph, {"x": X})["y"], wanted, 1e-5, 1e-6)
 
 
 def test_a_norm_gives_its_mean_and_deviation_alone_or_both():

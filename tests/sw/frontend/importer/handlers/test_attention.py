@@ -6,6 +6,7 @@ from onnx import TensorProto, helper
 
 from celosia.sw.frontend.importer.import_model import translate
 from celosia.sw.frontend.importer.source.model_file import read_model
+from tests.sw.frontend.importer.node_cases import cases, judge
 
 
 @pytest.mark.parametrize("cap", [float("inf"), float("nan"), -1.0])
@@ -21,3 +22,11 @@ def test_a_softcap_that_is_no_positive_number_is_refused(cap, tmp_path):
     found = translate(read_model(path), {}, {})
     (reason,) = found.refused.values()
     assert f"its softcap {np.float32(cap)} is none: a positive finite number" in reason
+
+
+@pytest.mark.parametrize("module", ["attention", "rotaryembedding"])
+def test_cases_of_onnx_are_right(module):
+    """Those of the operator itself; `test_node_cases.py` has those of its expansions, too."""
+    found = [case for case in cases([module]) if len(case.model.graph.node) == 1]
+    assert len(found) > 5
+    assert {case.name: judge(case) for case in found if judge(case)} == {}

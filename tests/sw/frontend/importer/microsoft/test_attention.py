@@ -69,6 +69,45 @@ def test_what_attention_does_not_know_is_refused(attributes, said):
     assert said in refusal("Attention", [X, PACKED, BIAS], num_heads=2, **attributes)
 
 
+@pytest.mark.parametrize(
+    ("op", "inputs", "attributes", "said"),
+    [
+        (
+            "Attention",
+            [X, PACKED, BIAS, None, np.zeros((2, 2, 2, 3, 4), np.float32)],
+            {"num_heads": 2, "past_present_share_buffer": 1},
+            "a past in the buffer of the present is not supported",
+        ),
+        (
+            "MultiHeadAttention",
+            [X, *[np.zeros((2, 2, 5, 4), np.float32)] * 2, BIAS],
+            {"num_heads": 2},
+            "a bias of keys that are split into heads is not supported",
+        ),
+        (
+            "RotaryEmbedding",
+            [X, np.zeros(1, np.int64), *[np.zeros((9, 4), np.float32)] * 2],
+            {"scale": 2.0},
+            "a scale and packed batches are not supported",
+        ),
+        (
+            "RotaryEmbedding",
+            [X, np.zeros(1, np.int64), *[np.zeros((9, 4), np.float32)] * 2],
+            {"is_packed_batching": 1},
+            "a scale and packed batches are not supported",
+        ),
+        (
+            "GroupQueryAttention",
+            [*GROUPED[:3], *[np.zeros((2, 1, 3, 4), np.float32)] * 2, *GROUPED[5:]],
+            {"num_heads": 2, "kv_num_heads": 1},
+            "keys and values of the past are not supported",
+        ),
+    ],
+)
+def test_what_a_node_has_besides_is_refused(op, inputs, attributes, said):
+    assert said in refusal(op, inputs, **attributes)
+
+
 def test_a_mask_of_another_shape_is_refused_with_it():
     said = refusal("Attention", [X, PACKED, BIAS, np.ones((2, 4), np.int32)], num_heads=2)
     assert "its mask has shape (2, 4) for 2 batches of 5 keys" in said
