@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.sw.frontend.importer.microsoft.nodes import compare
-from tests.sw.frontend.importer.models import floats
+from tests.sw.frontend.importer.microsoft.nodes import compare, model_of
+from tests.sw.frontend.importer.models import floats, imported
 
 RANDOM = np.random.default_rng(0)
 STEP = 1
@@ -51,6 +51,17 @@ def test_two_operands(op):
 def test_one_operand(op, attributes):
     y = numbers(1 / 256, 0) if op in {"QLinearSigmoid", "QLinearSoftmax"} else numbers(0.02, 120)
     steps(op, uint8(1, 3, 4, 8), *numbers(0.02, 120), *y, **attributes)
+
+
+def test_channels_behind_places_are_refused():
+    inputs = [uint8(1, 4, 8, 3), *numbers(0.02, 120), *numbers(0.02, 120)]
+    for name, more in (
+        ("QLinearAveragePool", {"kernel_shape": [2, 2]}),
+        ("QLinearGlobalAveragePool", {}),
+    ):
+        proto, _ = model_of(name, inputs, channels_last=1, **more)
+        (said,) = imported(proto).refused.values()
+        assert said == "channels behind the places are not supported"
 
 
 def test_concatenation():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper
 
+from celosia.sw.frontend.importer.source.problems import ImportProblem
 from celosia.sw.frontend.importer.source.tensors import read_tensor
 from celosia.sw.frontend.recognize.recognize import recognized_graph
 from tests.sw.frontend.importer.models import imported, model
@@ -89,3 +90,59 @@ def test_gelu_of_a_file_of_16_bits_is_one(write, kind):
         each.name = name
     found = imported(model(nodes, {"x": [3, 8]}, [nodes[-1].output[0]], constants))
     assert Counter(node.op for node in recognized_graph(found.graph).nodes) == {"gelu": 1}
+
+
+def outside(proto, **entries):
+    """A tensor whose elements are in a file."""
+    proto.data_location = TensorProto.EXTERNAL
+    for key, value in entries.items():
+        proto.external_data.add(key=key, value=str(value))
+    return proto
+
+
+@pytest.mark.parametrize(
+    ("proto", "message"),
+    [
+        (TensorProto(name="t", data_type=1, dims=[2, -1]), r"its sizes are \(2, -1\)"),
+        (TensorProto(name="t", data_type=8, dims=[1]), "elements of type STRING are not supported"),
+        (TensorProto(name="t", data_type=1, dims=[2], raw_data=bytes(4)), "has 1 elements, not 2"),
+        (TensorProto(name="t", data_type=1, dims=[1], raw_data=bytes(5)), "t"),
+        (
+            TensorProto(name="t", data_type=1, segment=TensorProto.Segment(begin=0, end=1)),
+            "segments of tensors are not supported",
+        ),
+        (
+            outside(TensorProto(name="t", data_type=1, dims=[1]), location="there"),
+            "its data are in a file, but the model is in none",
+        ),
+    ],
+)
+def test_what_is_no_tensor_is_refused_with_its_name(proto, message):
+    with pytest.raises(ImportProblem, match=f"^tensor t.*{message}"):
+        read(proto)
+
+
+@pytest.mark.parametrize(
+    ("dims", "entries", "found"),
+    [
+        ([3], {}, [0, 1, 2]),
+        ([2], {"offset": 8}, [2, 3]),
+        ([4], {"length": 16}, [0, 1, 2, 3]),
+        ([0], {"offset": 16}, []),
+        ([5], {}, "bytes 0 to 20 are not in the 16 of"),
+        ([2], {"offset": 9}, "bytes 9 to 17 are not in the 16 of"),
+        ([1], {"offset": -1}, "bytes -1 to 3 are not in"),
+        ([1], {"offset": 17}, "bytes 17 to 21 are not in"),
+        ([2], {"length": 9}, "its data have 9 bytes, not 2 elements of 4 bytes"),
+        ([1], {"offset": "x"}, "offset or length of its data is no number"),
+    ],
+)
+def test_elements_in_a_file_are_those_from_an_offset_on(dims, entries, found, tmp_path):
+    (tmp_path / "data").write_bytes(np.arange(4, dtype="<i4").tobytes())
+    proto = TensorProto(name="t", data_type=TensorProto.INT32, dims=dims)
+    proto = outside(proto, location="data", **entries)
+    if isinstance(found, str):
+        with pytest.raises(ImportProblem, match=f"^tensor t: {found}"):
+            read_tensor(proto, tmp_path, lambda *_: None)
+    else:
+        assert read_tensor(proto, tmp_path, lambda *_: None).tolist() == found
