@@ -11,6 +11,7 @@ python -m tests.sw.compiler.test_frozen_plans    prints what frozen_plans.json h
 import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from hashlib import blake2b
 from itertools import cycle, islice, product
 from pathlib import Path
@@ -20,6 +21,7 @@ import pytest
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.sw.compiler.passes import predict
+from celosia.sw.compiler.starts import plain_plan
 from celosia.sw.decoding.texts import Text
 from celosia.sw.ir.graph import Graph, Mask
 from celosia.sw.ir.graph import MatMul as Product
@@ -107,13 +109,19 @@ FAMILIES: dict[str, Callable[[], Iterator[Graph]]] = {
 
 
 def plans(family: str, preset: str) -> str:
-    """A digest of plans, and of what is said where there is none: of each graph by four choices."""
+    """A digest of plans, and of what is said where there is none.
+
+    Each graph has four plans, by the default choices and by three others, and every third one,
+    about, one that decides nothing.
+    """
     state, config = blake2b(digest_size=8), resolve_config(preset)
     others = cycle([each for *_, each in DEFAULT.others()])
-    for graph, timing in zip(FAMILIES[family](), cycle(MEMORIES), strict=False):
-        for choices in (DEFAULT, *islice(others, 3)):
+    turns = cycle(product((True, False, False), MEMORIES))
+    for graph, (plain, timing) in zip(FAMILIES[family](), turns, strict=False):
+        decided = [partial(decide_graph, choices=each) for each in (DEFAULT, *islice(others, 3))]
+        for decide in (*decided, *[plain_plan] * plain):
             try:
-                state.update(print_plan(decide_graph(graph, config, choices)).encode())
+                state.update(print_plan(decide(graph, config)).encode())
             except ValueError as error:
                 state.update(str(error).encode())
         with suppress(PlanError):

@@ -156,6 +156,31 @@ def test_attention_of_queries_behind_other_keys_is_none_of_a_whole_text(first):
     refused("its queries see later keys", make)
 
 
+@pytest.mark.parametrize(("later", "hides"), [(-np.inf, True), (-1e4, True), (-9999.0, False)])
+@pytest.mark.parametrize("rows", [8, 1])
+def test_a_mask_is_causal_if_it_hides_each_later_token(later, hides, rows):
+    """One row for all queries hides the same keys from each of them."""
+    mask = np.where(np.triu(np.ones((8, 8)), 1)[:rows], later, 0).astype(np.float32)
+
+    def make(build, x):
+        heads = build.op("reshape", x, shape=(1, 1, 8, 4))
+        bias = build.constant(mask.reshape(1, 1, rows, 8))
+        attributes = {"scale": 1.0, "causal": False, "first_query": 0}
+        found = build.op("attention", heads, heads, heads, bias, **attributes)
+        return build.op("reshape", found, shape=(1, 8, 4))
+
+    if not hides or rows == 1:
+        refused("its queries see later keys", make)
+        return
+    build = GraphBuilder("masked")
+    graph = build.finish({"logits": make(build, embedded(build))})
+    step = step_graph(graph, [Text(0, 8)])
+    tokens = [1, 2, 3, 4, 5, 6, 7, 8]
+    (found,) = interpret(step.graph, step.inputs(tokens, [Text(0, 8)])).values()
+    (wanted,) = interpret(graph, {name: np.array([tokens]) for name in graph.inputs}).values()
+    np.testing.assert_allclose(found.reshape(8, 4), wanted[0], 1e-5, 1e-6)
+
+
 def test_some_of_the_tokens_are_refused_but_the_last_one_is_the_logits():
     def some(build, x):
         return build.op("slice", x, starts=(0, 2, 0), sizes=(1, 3, 4), steps=(1, 1, 1))

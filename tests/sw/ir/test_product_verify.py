@@ -1,6 +1,8 @@
 """Products go on along K, wherever their operands come from."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -119,6 +121,45 @@ def test_a_wrong_tile_beside_a_loaded_one_is_found(a, nests):
 def test_a_gap_of_w_is_found_where_a_was_made(nests):
     with pytest.raises(ValueError, match="goes on with"):
         check([made] * TILES, nests)
+
+
+def accepted(ops: Sequence[Products], pitch: int) -> bool:
+    """Whether products are well formed where more of A and W is loaded than any of them reads."""
+    scratchpad = MadeRows(512)
+    for name, row, step in (("a", 0, DIM), ("w", 64, pitch)):
+        rows = DIM if name == "a" else 6 * DIM
+        to = LocalRows(Space.SCRATCHPAD, row, rows, 6, step)
+        ranges = [(first, first + rows) for first in range(row, row + 6 * step, step)]
+        scratchpad.write(Load(View(name, 0, 0, rows, 6 * DIM), to), *ranges)
+    checker = ProductChecker(DIM, scratchpad, MadeRows(512))
+    try:
+        for op in ops:
+            checker.take(op)
+    except ValueError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("pitch", [6 * DIM, 8 * DIM])
+@pytest.mark.parametrize("offset", [0, 4 * DIM])
+def test_a_nest_is_well_formed_if_its_products_are(transposed, pitch, offset):
+    """Steps through W are those of its load, or others: then it may be no product, or is as slow.
+
+    Tiles of W behind each other in a block go along one axis, and blocks along the other.
+    """
+    found = set()
+    steps = (DIM, 2 * DIM, pitch - DIM, pitch, pitch + DIM)
+    for k, columns, w_k, w_column in product((1, 2, 3), (1, 2, 3), steps, steps):
+        op = replace(
+            nest(0, 1, accumulate=False),
+            **{"w": 64 + offset, "k": k, "columns": columns, "w_k": w_k, "w_column": w_column},
+            w_transposed=transposed,
+        )
+        whole = accepted([op], pitch)
+        assert whole == accepted([*op.each(DIM)], pitch), op
+        found.add(whole)
+    assert found == {False, True}
 
 
 def test_a_product_whose_rows_are_on_the_chip_in_part():
