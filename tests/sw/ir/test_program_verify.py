@@ -153,6 +153,8 @@ def overwritten(ops: Ops) -> None:
         (MATMUL, twice(Load), "overwrites what nobody has used"),
         (MATMUL, in_parameters, r"rows 127..129 are not in 0..127"),
         (MATMUL, changed(Products, a=4094), r"rows 4094..4102 are not in 0..4095"),
+        (MATMUL, changed(Load, to=LocalRows(Space.SCRATCHPAD, 0, 9, 3, 8)), "blocks meet"),
+        (SOFTMAX, changed(Transform, source=LocalRows(Space.ACCUMULATOR, 0, 9, 3, 8)), "blocks me"),
         (MATMUL, changed(Products, accumulate=True), "hold nothing"),
         (MATMUL, changed(Products, 1, accumulate=False), "overwrites what nobody has used"),
         (MATMUL, changed(Products, 1, last_cols=3), "does not go on with the sums in its rows"),
@@ -231,3 +233,38 @@ def test_a_tensor_of_which_a_part_is_not_stored():
     ops[index] = replace(ops[index], view=view.part(cols=view.cols - 1))
     with pytest.raises(ValueError, match="out: not all of it is stored"):
         check(SOFTMAX, ops)
+
+
+@pytest.mark.parametrize("program", [SOFTMAX, LAYERNORM, ATTENTION])
+def test_statistics_are_in_the_last_rows_that_there_are_or_nowhere(program):
+    """Each operation has them so much further that the last of all is the last row, or behind."""
+    ops = ops_of(program)
+    using = [n for n, op in enumerate(ops) if isinstance(op, Transform) and op.uses_statistics]
+    ends = [ops[n].settings.get("statistics", 0) + ops[n].source.rows for n in using]
+    free = TINY.statistics_rows - max(ends)
+    for more in (0, free, free + 1):
+        moved = list(ops)
+        for n in using:
+            first = ops[n].settings.get("statistics", 0) + more
+            moved[n] = replace(ops[n], settings={**ops[n].settings, "statistics": first})
+        if more <= free:
+            check(program, moved)
+        else:
+            with pytest.raises(ValueError, match=r"slots \d+\.\. of \d+ rows do not exist"):
+                check(program, moved)
+
+
+@pytest.mark.parametrize("other", ["source", "result"])
+@pytest.mark.parametrize("before", [False, True])
+def test_results_may_adjoin_what_they_may_not_meet(other, before):
+    """A result has a row of the operation's source, or of its other result, or none."""
+    ops = ops_of(LAYERNORM)
+    index = first(ops, Transform, function=Function.LAYERNORM)
+    result, kept = ops[index].targets
+    near = ops[index].source if other == "source" else kept
+    for step, meets in ((0, False), (1, True)):
+        row = near.row - (result.end - result.row) + step if before else near.end - step
+        ops[index] = replace(ops[index], targets=(replace(result, row=row), kept))
+        with pytest.raises(ValueError, match=r".") as raised:
+            check(LAYERNORM, ops)
+        assert (" meets " in str(raised.value)) == meets

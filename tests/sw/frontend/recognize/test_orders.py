@@ -190,3 +190,18 @@ def test_attention_sees_an_order_of_one_of_them():
         done = rewrite(graph, find_orders)
         assert equal(graph, done.graph).count("gather") == 2
         assert not done.refusals
+
+
+@pytest.mark.parametrize("rows", [6, 7])
+def test_what_is_added_to_each_row_is_no_bias_of_columns(rows):
+    """Also where there are as many rows as inputs: nothing is tried that numbers would refuse."""
+    builder = GraphBuilder("test")
+    x = builder.input("x", TensorType("float32", (1, rows, 6)))
+    found = builder.op("matmul", x, builder.constant(random(6, HEADS * COLS)))
+    found = builder.op("add", found, builder.constant(random(rows, 1, seed=1)))
+    heads = builder.op("reshape", found, shape=(1, rows, HEADS, COLS))
+    heads = builder.op("transpose", heads, permutation=(0, 2, 1, 3))
+    graph = builder.finish({"y": ordered(builder, heads, NEIGHBOURS)})
+    done = rewrite(graph, find_orders)
+    assert not done.refusals
+    assert "gather" in equal(graph, done.graph)

@@ -88,8 +88,8 @@ def test_products_of_turned_matrices():
     a, b = floats(2, 4, 3), floats(2, 6, 4, seed=1)
     compare("FusedMatMul", [a, b], transA=1, transB=1, alpha=0.125)
     compare("FusedMatMul", [floats(2, 3, 4), floats(2, 4, 6, seed=1)])
-    for name in ("transBatchA", "transBatchB"):
-        proto, _ = model_of("FusedMatMul", [a, b], transA=1, transB=1, **{name: 1})
+    for one, other in ((1, 0), (0, 1)):
+        proto, _ = model_of("FusedMatMul", [a, b], transBatchA=one, transBatchB=other)
         assert [*imported(proto).refused.values()] == ["batches that are turned are not supported"]
 
 
