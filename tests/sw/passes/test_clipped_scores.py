@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from celosia.isa.numerics import exponent, numerators
 from celosia.sw.ir.graph import NO_MASK, DeferredSoftmax, DivideBySums, Mask, Tensor
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.ir.graph_interpret import interpret
@@ -59,19 +60,41 @@ def test_hidden_scores_do_not_count():
     assert counted([near], stored=True, mask=Mask(causal=True, first_row=1)) == 0
 
 
-def test_products_alone_count_as_well():
+def of_product(queries, keys, scale: float = 1.0) -> int:
+    """What is counted of scores, as int16, that are a product alone."""
+    (rows, width), count = np.shape(queries), len(keys)
     builder = GraphBuilder("product")
-    q, k = (builder.input(Tensor(name, "int8", 3, 4)) for name in "qk")
-    v = builder.input(Tensor("v", "int8", 3, 4))
-    numerators = builder.tensor(Tensor("numerators", "uint8", 3, 3))
-    sums = builder.tensor(Tensor("sums", "int32", 3, 1))
-    out = builder.tensor(Tensor("out", "int8", 3, 4))
-    softmax = DeferredSoftmax(1.0, sums, stored=True)
+    q, k, v = (
+        builder.input(Tensor(n, "int8", m, width))
+        for n, m in (("q", rows), ("k", count), ("v", count))
+    )
+    numerators = builder.tensor(Tensor("numerators", "uint8", rows, count))
+    sums = builder.tensor(Tensor("sums", "int32", rows, 1))
+    out = builder.tensor(Tensor("out", "int8", rows, width))
+    softmax = DeferredSoftmax(scale, sums, stored=True)
     builder.matmul("scores", numerators, q, k, softmax, b_transposed=True)
     builder.matmul("context", out, numerators, v, DivideBySums(sums, 2.0**-15))
     graph = builder.finish("out")
-    q_values = np.full((3, 4), 127, np.int8)
-    k_values = np.array([[127] * 4, [126] * 4, [0] * 4], np.int8)
-    inputs = {"q": q_values, "k": k_values, "v": np.ones((3, 4), np.int8)}
+    given = {"q": queries, "k": keys, "v": np.ones((count, width))}
+    inputs = {name: np.array(value, np.int8) for name, value in given.items()}
+    return clipped_scores(graph, interpret(graph, inputs))["scores"]
+
+
+def test_products_alone_count_as_well():
     # 64,516, 64,008 and 0: half a unit apart, and both above the end of int16.
-    assert clipped_scores(graph, interpret(graph, inputs)) == {"scores": 3}
+    assert of_product([[127] * 4] * 3, [[127] * 4, [126] * 4, [0] * 4]) == 3
+
+
+@pytest.mark.parametrize("above", [-1, 0, 1, 2])
+def test_a_product_that_is_as_long_as_its_factors_saturates_behind_32767(above):
+    """A query and a key in one line, of which no product of such lengths is larger, and others."""
+    scale = (32767 + above) / 32768
+    keys = [[-128] * 4, *([-128, -128 + each // 12, -128, -each] for each in range(128))]
+    scores = np.rint(np.float32(scale) * np.array(keys).sum(axis=1) * -64).astype(np.int64)
+    assert scores[0] == 32767 + above
+    kept, cut = (
+        numerators(exponent(each - each.max()).astype(np.int64))
+        for each in (scores, np.minimum(scores, 32767))
+    )
+    assert (above > 0) == (count := int(np.count_nonzero(kept != cut)) > 0)
+    assert (of_product([[-64] * 4], keys, scale) > 0) == count

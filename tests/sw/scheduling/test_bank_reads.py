@@ -112,6 +112,11 @@ def test_products_that_wait_for_a_load_do_not_hold_it_up():
     alone = weights((3, 1_256, 1_512))
     assert alone.over(3 * BANK, 1_300, 100, 1_400) == 1_500
     assert alone.over(3 * BANK, 1_300, 100, 1_256) == 1_400
+    # Nor do those behind them, which would have read while data come.
+    twice = weights((3, 1_256, 1_512), (3, 1_600, 1_700))
+    assert twice.over(3 * BANK, 1_300, 100, 1_550) == 1_612
+    assert twice.over(3 * BANK, 1_300, 100, 1_600) == 1_612
+    assert twice.over(3 * BANK, 1_300, 100, 1_601) == 1_613
 
 
 def test_products_of_more_rows_than_a_tile_leave_cycles_to_loads():

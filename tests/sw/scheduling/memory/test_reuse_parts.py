@@ -122,3 +122,18 @@ def test_a_cache_shares_bytes_with_nobody_though_it_is_neither_result_nor_consta
     graph = replace(graph, tensors={**graph.tensors, cache: kept})
     with pytest.raises(ValueError, match="a and b share bytes, but a is needed after the program"):
         check_reuse(ops, graph, addresses, TINY)
+
+
+@pytest.mark.parametrize("source", [1, 2, 3])
+def test_a_store_over_what_is_loaded_waits_for_the_last_load_of_it(source):
+    """Loads end in their order, so that it is enough to depend on the last one, or a later one."""
+    rows = [LocalRows(Space.SCRATCHPAD, row, 1, 1, 1) for row in range(4)]
+    a, b = (View(name, 0, 0, 1, 4) for name in "ab")
+    ops: list[Op] = [Store(a, rows[0]), *(Load(a, rows[each], 1) for each in (1, 2))]
+    ops += [Load(View("c", 0, 0, 1, 4), rows[3], 0), Store(b, rows[source])]
+    graph, addresses = small_graph({"a": 4, "b": 4, "c": 4}), {"a": 0, "b": 0, "c": ALIGNMENT}
+    if source > 1:
+        check_reuse(ops, graph, addresses, TINY)
+        return
+    with pytest.raises(ValueError, match="nothing lets store 2 of b wait for load 2 of a"):
+        check_reuse(ops, graph, addresses, TINY)
