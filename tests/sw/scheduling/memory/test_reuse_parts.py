@@ -137,3 +137,10 @@ def test_a_store_over_what_is_loaded_waits_for_the_last_load_of_it(source):
         return
     with pytest.raises(ValueError, match="nothing lets store 2 of b wait for load 2 of a"):
         check_reuse(ops, graph, addresses, TINY)
+
+
+@pytest.mark.parametrize("stored", ["", "a", "b", "ab"])
+def test_two_inputs_share_no_bytes_whatever_a_program_stores(stored):
+    graph = small_graph({"a": 4, "b": 4}, inputs=("a", "b"))
+    with pytest.raises(ValueError, match="share bytes, but b has its values before the program"):
+        check_reuse([store(name) for name in stored], graph, {"a": 0, "b": 0}, TINY)
