@@ -14,9 +14,11 @@ from celosia.isa.encoding import (
     MVIN,
     MVOUT,
     PRELOAD,
+    Function,
 )
 from celosia.isa.memory import MEMORY_BASE
 from celosia.isa.operations.semantics import step
+from celosia.isa.operations.transforms import Transform
 from celosia.isa.presets import PRESETS
 from celosia.isa.state.state import ArchState
 from celosia.lab.fuzz.programs.programs import random_program
@@ -25,6 +27,8 @@ from celosia.sw.driver.clear import clear_commands, zeros_needed
 
 TINY = PRESETS["tiny"]
 DIM = TINY.dim
+FEW_ROWS = TINY.with_values({"accumulator_kib": 2})
+"""As many rows of sums as half of the statistics."""
 ZEROS, DUMP = MEMORY_BASE + 0x10000, MEMORY_BASE + 0x20000
 
 
@@ -93,3 +97,21 @@ def test_a_clear_is_legal(preset):
         done = step(command, state, config)
         assert not done.cause
         state = done.state
+
+
+@pytest.mark.parametrize("config", [TINY, PRESETS["base"], FEW_ROWS], ids=["tiny", "base", "few"])
+def test_statistics_of_every_row_begin_and_end(config):
+    """Also where a memory has fewer rows than there are statistics; nothing else shows them."""
+    state, covered = ArchState.reset(config), {Function.MAXIMUM: [], Function.MOMENTS: []}
+    for command in clear_commands(config, ZEROS):
+        done = step(command, state, config)
+        state = done.state
+        if isinstance(done.operation, Transform):
+            fields = done.operation.state.fields["config_transform"]
+            assert (fields["start"], fields["finish"]) == (1, 1)
+            first, local = fields["statistics"], done.operation.local
+            rows = config.accumulator_rows if local.accumulator else config.scratchpad_rows
+            assert local.row + done.operation.rows <= rows
+            covered[Function(fields["function"])] += range(first, first + done.operation.rows)
+    every = [*range(config.statistics_rows)] if config.normalization else []
+    assert [*covered.values()] == [every, every]
