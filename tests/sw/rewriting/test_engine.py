@@ -3,11 +3,20 @@
 The graphs here are texts, whose letters are nodes; a match makes its letter a capital.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
-from celosia.sw.rewriting.engine import Fault, Level, Refusal, Rule, alternatives, sweep
+from celosia.sw.rewriting.engine import (
+    Fault,
+    Level,
+    Refusal,
+    Rule,
+    alternatives,
+    apply_rule,
+    exhaust,
+    sweep,
+)
 from celosia.sw.rewriting.walk import Walk
 
 MISTAKE = "; the mistake is Celosia's, please report it"
@@ -132,3 +141,29 @@ def test_a_refusal_is_no_fault():
     refusal = Refusal("a letter", "a", "it is none")
     assert str(refusal) == "a: looks like a letter, but it is none"
     assert not isinstance(refusal, Fault)
+
+
+def first_lower(reader):
+    """The first letter that is no capital yet."""
+    yield from [Letter(each) for each in reader.nodes if each.islower()][:1]
+
+
+def test_only_a_rule_that_repeats_goes_on_with_its_own_result():
+    once = rule(first_lower)
+    assert (apply_rule(once, "abc"), [*exhaust(once, "abc").accepted]) == ("Abc", ["a"])
+    again = replace(once, repeats=True)
+    assert (apply_rule(again, "abc"), [*exhaust(again, "abc").accepted]) == ("ABC", ["a", "b", "c"])
+    assert apply_rule(again, "ABC") == "ABC"
+
+
+@pytest.mark.parametrize("count", [63, 64])
+def test_a_rule_that_finds_something_for_ever_is_a_mistake(count):
+    """A sweep that finds something is the 64th at most."""
+    graph = "".join(chr(0x430 + n) for n in range(32)) + "".join(chr(0x561 + n) for n in range(32))
+    graph = graph[:count]
+    again = replace(rule(first_lower), repeats=True)
+    if count == 63:
+        assert apply_rule(again, graph) == graph.upper()
+    else:
+        with pytest.raises(AssertionError, match="in its own result for ever"):
+            apply_rule(again, graph)
