@@ -21,6 +21,10 @@ def test_every_box_leads_to_a_file():
         assert (PICTURE.parent / link).resolve().is_relative_to(ROOT / "hw")
 
 
+def test_the_picture_is_the_one_in_the_documents():
+    assert str(data_path("../../")) == PICTURE.read_text(), "run `celosia docs`"
+
+
 def test_every_block_of_the_top_is_drawn():
     top = (ROOT / "hw/accelerator.py").read_text()
     named = set(re.findall(r"m\.submodules\.(\w+) =", top))

@@ -28,3 +28,15 @@ def test_each_block_says_what_its_file_says():
 def test_each_unit_has_blocks_that_it_lights():
     assert set(UNITS) <= set(BLOCKS)
     assert set(UNITS.values()) == set(RESOURCES)
+
+
+def test_what_moves_or_computes_rows_has_a_unit_and_what_takes_commands_says_so():
+    tables = {each["name"]: each for each in block_tables()}
+    control = {"host", "loops", "decoder", "issue", "tokens", "owners"}
+    memories = {"scratchpad", "accumulator", "parameters"}
+    assert {name for name, each in tables.items() if each["unit"] is None} == control | memories
+    assert {name: each["commands"] for name, each in tables.items() if each["commands"]} == {
+        "loops": "accepted",
+        "decoder": "command",
+    }
+    assert [name for name, each in tables.items() if each["queues"]] == ["issue"]

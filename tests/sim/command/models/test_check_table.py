@@ -77,6 +77,14 @@ def test_nodes_behind_one_that_is_not_supported_are_one_line():
     assert "they depend on odd (Det): odd" in text
 
 
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_node_that_is_lost_alone_keeps_its_name(count):
+    lost = ["odd", *["it depends on odd (Det): odd"] * count]
+    text = shown(placed=False, time=False, refused=[(f"/r{n}", why) for n, why in enumerate(lost)])
+    assert ("2 nodes 2 Det" in text) == ("they depend on odd" in text) == (count == 2)
+    assert ("/r1 Det" in text) == (count == 1)
+
+
 def test_a_node_that_costs_time_is_shown_whatever_becomes_of_it(monkeypatch):
     """A part of another operator that the host computes takes cycles: no line stands for them."""
     part = ("/turn", "Transpose", 0, Where.NOBODY, "it moves elements", 0)

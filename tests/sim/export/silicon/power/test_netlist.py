@@ -113,6 +113,8 @@ def test_windows_beside_each_other():
 
 
 def test_as_many_windows_as_there_may_be():
+    """Each is a bit of a word."""
+    assert np.iinfo(np.uint64).bits == MOST_WINDOWS
     netlist = read_netlist(REGISTERED, ENERGIES)
     window = Stimulus({"a": bits_of([0, 3, 1, 3], 2)}, {}, {})
     found = simulate(netlist, [window] * MOST_WINDOWS)

@@ -27,14 +27,10 @@ def test_each_runs_in_its_directory(tmp_path):
 
 
 def test_no_more_than_permitted_at_a_time(tmp_path):
-    made = []
-
-    def jobs():
-        for _ in range(3):
-            made.append(job(tmp_path, "pass"))
-            yield made[-1]
-
-    assert len(list(run_jobs(jobs(), 1))) == 3
+    """Each makes a folder beside its own, and takes it away: two at a time would meet there."""
+    program = "import os, time; os.mkdir('../busy'); time.sleep(0.05); os.rmdir('../busy')"
+    jobs = [job(tmp_path, program) for _ in range(3)]
+    assert [*run_jobs(iter(jobs), 1)] == jobs
 
 
 def test_a_failure_is_told_with_its_last_lines(tmp_path):
