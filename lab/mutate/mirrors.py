@@ -53,6 +53,7 @@ _WHOLE: Final = {
         "tests/sim/command/options/test_command_lines.py",
         "tests/sim/reporting/test_frozen.py",
     ),
+    "lab": ("tests/lab/test_said_numbers.py",),
 }
 """Tests that look at every file of a layer."""
 
