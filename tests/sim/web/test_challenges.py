@@ -46,6 +46,12 @@ def test_a_load_becomes_one_for_each_row_at_the_stride_of_its_set():
 
 
 @pytest.mark.parametrize("name", CHALLENGES)
+def test_a_title_says_what_is_computed(name):
+    challenge = CHALLENGES[name]
+    assert f"A product of {challenge.make().graph.name.removeprefix('matmul ')} " in challenge.title
+
+
+@pytest.mark.parametrize("name", CHALLENGES)
 def test_the_spoiled_program_is_slower_and_right(name):
     posed = pose(CHALLENGES[name], BASE)
     assert posed.cycles > posed.answer.cycles > 0

@@ -4,9 +4,12 @@ import pytest
 
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import silent
+from celosia.sim.workloads import decoder_workload
 from celosia.sim.workloads.decoder_workload import DECODERS, decoder, decoder_layer, step_bytes
 from celosia.sim.workloads.details import Decoder, DecoderLayer
 from celosia.sw.decoding.texts import Text
+from celosia.sw.models.decoder_shape import DecoderShape
+from celosia.sw.reference.language.shape import LayerShape
 
 
 @pytest.mark.parametrize(
@@ -47,3 +50,21 @@ def test_a_step_reads_all_weights_and_the_keys_and_values_of_each_text():
     assert step_bytes(shape, []) == weights
     texts = [Text(10, 1), Text(3, 2)]
     assert step_bytes(shape, texts) - weights == 12 * 2 * 768 * (11 + 5)
+
+
+@pytest.mark.parametrize(
+    ("weights", "layer", "last"),
+    [("int8", 1, 1), ("int4", 2, 1), ("int4-vocabulary", 2, 2)],
+)
+def test_int4_weights_are_half_a_byte(monkeypatch, weights, layer, last):
+    """Two layers of four products of 32 x 32 and two of 32 x 40, then 50 words; 2 x 32 a token."""
+    layers = (LayerShape(heads=2, key_heads=2, head_width=16, hidden=40),) * 2
+    small = DecoderShape(form="gpt2", width=32, vocabulary=50, layers=layers)
+    monkeypatch.setattr(decoder_workload, "DECODERS", {"small": small})
+    options = {"model": "small", "context": "3", "weights": weights}
+    one = (4 * 32 * 32 + 2 * 32 * 40) // layer
+    cached = 2 * 32 * (3 + 1)
+    whole = decoder(Decoder(**options), 0, silent)
+    assert whole.step_bytes == 2 * one + 32 * 50 // last + 2 * cached
+    alone = decoder_layer(DecoderLayer(**options), 0, silent)
+    assert alone.step_bytes == one + cached
