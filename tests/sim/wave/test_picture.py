@@ -72,6 +72,8 @@ def test_a_window_begins_with_what_was_there_before(wave):
     ("name", "why"),
     [
         ("dada", "there is no signal dada.*data"),
+        ("ata", "there is no signal ata.*data"),  # A name is a word, not its end.
+        ("op.data", "there is no signal op.data"),
         ("valid", "valid is more than one signal: top.valid, top.inner.valid"),
     ],
 )

@@ -35,6 +35,35 @@ def test_cells_that_synthesis_does_not_use_are_left_out():
 
 
 @pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (
+            "pin(D) { direction : input;",
+            "pin(QN) { direction : output; }\n  pin(D) { direction : input;",
+        ),
+        (
+            "pin(D) { direction : input;",
+            "pin(R) { direction : input; }\n  pin(D) { direction : input;",
+        ),
+        ('next_state : "D"', 'next_state : "E"'),
+        ('clocked_on : "CLK"', 'clocked_on : "!CLK"'),
+    ],
+    ids=["two outputs", "reset", "what is no pin", "falling edge"],
+)
+def test_flip_flops_of_other_kinds_are_left_out(old: str, new: str):
+    assert LIBERTY.count(old) == 1
+    assert "DFFPOSX1" not in read_energies(LIBERTY.replace(old, new)).cells
+
+
+@pytest.mark.parametrize("now", ["", 'three_state : "A"; function : "(!A)";'])
+def test_gates_of_other_kinds_are_left_out(now: str):
+    """One whose output has no function, and one that may leave its output to others."""
+    old = 'function : "(!A)";'
+    assert LIBERTY.count(old) == 1
+    assert "INVX2" not in read_energies(LIBERTY.replace(old, now)).cells
+
+
+@pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
         ('time_unit : "1ns"', 'time_unit : "1ps"', "time_unit is '1ps'"),
