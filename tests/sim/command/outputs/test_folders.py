@@ -1,10 +1,13 @@
 """What a run's report needs is asked for before the run."""
 
+import gzip
+import json
 from pathlib import Path
 
 import pytest
 
 from celosia.sim.command.outputs import folders as outputs
+from celosia.sim.reporting import explain
 from celosia.sim.support import extras
 from tests.support.command_line import SMALL, refused, right
 
@@ -32,3 +35,25 @@ def test_who_asks_for_no_page_needs_none(tmp_path, monkeypatch):
     monkeypatch.setattr(extras, "find_spec", lambda _: None)
     outputs.check_folder(None)
     right(*SMALL)
+
+
+RUN = json.loads((Path(__file__).parents[2] / "reporting/frozen/product.json").read_text())
+
+
+def test_a_folder_has_the_page_and_the_run_and_a_trace_is_packed_if_its_name_says_so(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(
+        explain, "what_if", lambda _: None
+    )  # Plans for other hardware take a while.
+    plain, packed = tmp_path / "a.pftrace", tmp_path / "a.pftrace.gz"
+    outputs.write_reports(RUN, tmp_path / "out", plain)
+    outputs.write_reports(RUN, None, packed)
+    assert {each.name for each in (tmp_path / "out").iterdir()} == {"index.html", "RUN.json"}
+    assert json.loads((tmp_path / "out/RUN.json").read_text()) == RUN
+    assert gzip.decompress(packed.read_bytes()) == plain.read_bytes() != b""
+
+
+def test_a_run_that_nobody_has_followed_has_no_trace(tmp_path):
+    outputs.write_reports({**RUN, "profile": None}, None, tmp_path / "a.pftrace")
+    assert not list(tmp_path.iterdir())
