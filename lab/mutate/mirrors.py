@@ -51,6 +51,7 @@ _WHOLE: Final = {
         "tests/sim/test_said_numbers.py",
         "tests/sim/test_shown.py",
         "tests/sim/command/options/test_command_lines.py",
+        "tests/sim/command/options/test_each_option.py",
         "tests/sim/reporting/test_frozen.py",
     ),
     "lab": ("tests/lab/test_said_numbers.py",),

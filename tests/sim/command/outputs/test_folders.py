@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from celosia.sim.command.outputs import folders as outputs
-from celosia.sim.reporting import explain
+from celosia.sim.reporting.page import page
 from celosia.sim.support import extras
 from tests.support.command_line import SMALL, refused, right
 
@@ -43,13 +43,12 @@ RUN = json.loads((Path(__file__).parents[2] / "reporting/frozen/product.json").r
 def test_a_folder_has_the_page_and_the_run_and_a_trace_is_packed_if_its_name_says_so(
     tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(
-        explain, "what_if", lambda _: None
-    )  # Plans for other hardware take a while.
+    monkeypatch.setattr(page, "page", lambda run: f"a page of {run['workload']}")
     plain, packed = tmp_path / "a.pftrace", tmp_path / "a.pftrace.gz"
     outputs.write_reports(RUN, tmp_path / "out", plain)
     outputs.write_reports(RUN, None, packed)
     assert {each.name for each in (tmp_path / "out").iterdir()} == {"index.html", "RUN.json"}
+    assert (tmp_path / "out/index.html").read_text() == "a page of matmul"
     assert json.loads((tmp_path / "out/RUN.json").read_text()) == RUN
     assert gzip.decompress(packed.read_bytes()) == plain.read_bytes() != b""
 
