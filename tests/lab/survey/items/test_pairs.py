@@ -24,6 +24,8 @@ JOB = PairJob(
     form="apart",
     mode=BY_TURNS,
 )
+PLAIN = ("apart", "norm apart", "fused", "whole rows")
+"""Forms whose tensors of 32 bits all are in memory; those of attention stay on the chip."""
 CYCLES = {
     ("apart", BY_TURNS): 400,
     ("apart", AS_CHOSEN): 320,
@@ -60,6 +62,16 @@ def test_a_job_says_what_it_is_about():
     assert others[1].config.accumulator_kib == 128
     both = replace(JOB, pair="scores, softmax and context")
     assert both.array_cycles == 2 * JOB.array_cycles
+
+
+@pytest.mark.parametrize(
+    ("pair", "form"),
+    [(pair, form) for pair, (_, forms) in PAIRS.items() for form in forms if form in PLAIN],
+)
+def test_sums_of_32_bits_are_in_memory_where_operators_are_apart_and_nowhere_else(pair, form):
+    graph = replace(JOB, tokens=16, heads=1, pair=pair, form=form)._case().graph
+    computed = {view.tensor for op in graph.ops for view in op.results}
+    assert any(graph.tensors[name].type == "int32" for name in computed) == (form == "apart")
 
 
 @pytest.mark.parametrize(
