@@ -3,10 +3,12 @@
 import os
 import tty
 from contextlib import nullcontext
+from types import SimpleNamespace
 
 import pytest
 
 from celosia.isa.registers.serial import Greeting, Verb
+from celosia.sim.board import link as links
 from celosia.sim.board.link import LinkError, SerialLink
 from celosia.sim.support.problems import InputError
 from tests.support.pretended_board import PretendedBoard
@@ -36,6 +38,20 @@ def test_a_slow_board_has_more_time_at_each_try():
     with slow as board, SerialLink(board.path, 1_000_000, patience=0.1) as link:
         assert link.greeting == Greeting(8_000_000, 1 << 16)
         assert link.repeated > 0
+
+
+def test_an_answer_has_four_times_as_long_as_its_bits_need_and_twice_that_at_each_try(monkeypatch):
+    """A byte has ten bits on a line."""
+    written: list[bytes] = []
+    ends: list[float] = []
+    with PretendedBoard({}) as board, SerialLink(board.path, 10_000, patience=0.5) as link:
+        monkeypatch.setattr(link._port, "write", written.append)
+        monkeypatch.setattr(link, "_reply", ends.append)
+        monkeypatch.setattr(links, "time", SimpleNamespace(monotonic=lambda: 100.0))
+        with pytest.raises(LinkError, match="nothing answers"):
+            link.ask(Verb.READ, 0, 1000)
+    first = 0.5 + 4 * 10 * (len(written[0]) + 1000) / 10_000
+    assert [end - 100 for end in ends] == pytest.approx([first, 2 * first, 4 * first, 8 * first])
 
 
 def test_nothing_answers():

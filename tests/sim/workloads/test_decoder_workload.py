@@ -52,15 +52,33 @@ def test_a_step_reads_all_weights_and_the_keys_and_values_of_each_text():
     assert step_bytes(shape, texts) - weights == 12 * 2 * 768 * (11 + 5)
 
 
+LAYERS = (LayerShape(heads=2, key_heads=2, head_width=16, hidden=40),) * 2
+SMALL = DecoderShape(form="gpt2", width=32, vocabulary=50, layers=LAYERS)
+
+
+def test_weights_and_caches_may_fill_memory_to_the_last_byte(monkeypatch):
+    monkeypatch.setattr(decoder_workload, "DECODERS", {"small": SMALL})
+    options = Decoder(model="small", context="3")
+    monkeypatch.setattr(decoder_workload, "MAX_MEMORY_BYTES", 0)
+    with pytest.raises(InputError) as told:
+        decoder(options, 0, silent)
+    needed = int(str(told.value).split(": ")[2].split()[0].replace(",", ""))
+    weights = 2 * (4 * 32 * 32 + 2 * 32 * 40) + 32 * 50
+    assert weights + 2 * 2 * 32 * (3 + 1) <= needed < 2 * weights
+    monkeypatch.setattr(decoder_workload, "MAX_MEMORY_BYTES", needed)
+    assert decoder(options, 0, silent).step_bytes
+    monkeypatch.setattr(decoder_workload, "MAX_MEMORY_BYTES", needed - 1)
+    with pytest.raises(InputError, match="are more than the"):
+        decoder(options, 0, silent)
+
+
 @pytest.mark.parametrize(
     ("weights", "layer", "last"),
     [("int8", 1, 1), ("int4", 2, 1), ("int4-vocabulary", 2, 2)],
 )
 def test_int4_weights_are_half_a_byte(monkeypatch, weights, layer, last):
     """Two layers of four products of 32 x 32 and two of 32 x 40, then 50 words; 2 x 32 a token."""
-    layers = (LayerShape(heads=2, key_heads=2, head_width=16, hidden=40),) * 2
-    small = DecoderShape(form="gpt2", width=32, vocabulary=50, layers=layers)
-    monkeypatch.setattr(decoder_workload, "DECODERS", {"small": small})
+    monkeypatch.setattr(decoder_workload, "DECODERS", {"small": SMALL})
     options = {"model": "small", "context": "3", "weights": weights}
     one = (4 * 32 * 32 + 2 * 32 * 40) // layer
     cached = 2 * 32 * (3 + 1)
