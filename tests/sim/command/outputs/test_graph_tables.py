@@ -100,6 +100,7 @@ def test_the_largest_owners_come_first_and_small_ones_are_left_out():
     counters |= {"wait_load_latency": 3, "wait_load_stages": 1}
     assert owners(counters) == "load 40.0%, drain 30.0%"
     assert owners({}) == "-"
+    assert owners({"cycles": 10, "array_rows": 10}) == "rows 100.0%"  # What is not there is 0.
 
 
 def test_tensors_on_the_chip_are_named_by_kind():
