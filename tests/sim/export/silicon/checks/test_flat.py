@@ -1,12 +1,15 @@
 """The sum over units, beside the whole."""
 
 import shutil
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from celosia.isa.presets import resolve_config
 from celosia.sim.export.silicon.cells.library import choose_library
+from celosia.sim.export.silicon.checks import flat
 from celosia.sim.export.silicon.checks.flat import WINDOWS, FlatCheck, compare_flat, netlists_of
 from celosia.sim.export.silicon.checks.report import FLAT_AGREES
 from celosia.sim.export.silicon.power.gates import Stimulus, bits_of, simulate
@@ -34,6 +37,31 @@ def test_what_netlists_take_together():
     assert FlatCheck(two, one).furthest == pytest.approx(1.0)
     assert FlatCheck(one, two).apart(2) == pytest.approx(-0.5)
     assert np.isclose(FlatCheck(one, one).furthest, 0.0)
+
+
+def test_modules_of_the_accelerator_and_the_whole_are_simulated_by_the_library_s_energies(
+    monkeypatch,
+):
+    """Two modules that are alike are together twice the whole, which is one of them here."""
+    netlist = read_netlist(REGISTERED, ENERGIES)
+    read: list[str] = []
+    design: Any = SimpleNamespace(verilog="")
+    library: Any = SimpleNamespace(liberty="a library")
+    for name, value in {
+        "read_energies": read.append,
+        "split_modules": lambda _: [flat._TOP, f"{flat._TOP}.load", "other"],
+        "map_gates": lambda _known, _design, modules, *_: dict.fromkeys(modules, netlist),
+        "map_whole": lambda *_: netlist,
+        "scopes_of": set,
+        "record_short_run": lambda _design, scopes, _tell: scopes,
+        "stimulus_of": lambda *_, **__: Stimulus({"a": bits_of(A, 2)}, {}, {}),
+    }.items():
+        monkeypatch.setattr(flat, name, value)
+    yosys: Any = "yosys"
+    found = compare_flat(design, (yosys, library), 1, silent)
+    assert read == ["a library"]
+    assert (found.units.gates, found.whole.gates) == (2, 1)
+    assert found.furthest == pytest.approx(1.0)
 
 
 @pytest.mark.nightly
