@@ -13,6 +13,7 @@ from celosia.sim.verilator.harness import binding
 
 ROOT = Path(binding.__file__).parents[1]
 HEADERS = sorted([*ROOT.glob("harness/*.h"), *ROOT.glob("memory/*.h")])
+HEADERS += [ROOT / "harness/library.cpp"]
 TEXT = "\n".join(re.sub(r"//[^\n]*", "", path.read_text()) for path in HEADERS)
 STRUCTURES = {
     name: kind
@@ -67,7 +68,10 @@ def test_a_structure_has_the_fields_of_its_header_in_order(name):
 
 
 def test_what_is_observed_ends_with_the_events_of_a_cycle():
-    """They are passed as bytes."""
+    """They are passed as bytes, behind what else there is."""
+    found = [(field, *python(kind)) for field, kind, *_ in binding.Observed._fields_]
+    assert found[:-1] == written("Observed")[:-1]
+    assert [field for field, *_ in written("Observed")[-1:]] == ["events"]
     assert binding.Observed.counted.size == 8
     assert sum(number or 1 for *_, number in written("Events")[-4:]) == 8
 
