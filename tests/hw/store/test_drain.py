@@ -36,6 +36,16 @@ def int16(row: int, words: int = 2) -> dict:
     return read(row, space=Space.ACCUMULATOR, int16=1, words_minus_1=words - 1)
 
 
+def even(row: int, size: int) -> bytes:
+    """A row whose bytes are all its number."""
+    return bytes([row]) * size
+
+
+def uneven(row: int, size: int) -> bytes:
+    """A row of which no part is like another one."""
+    return random.Random(row).randbytes(size)
+
+
 class Bench:
     """Offers `reads` for ever and grants all; notes when, and which words came."""
 
@@ -52,6 +62,7 @@ class Bench:
     async def _run(self, ctx) -> None:
         dut, todo = self.dut, list(self._reads)
         accepts = self._options.get("accepts", lambda cycle: True)
+        held = self._options.get("held", even)
         ports = [dut.scratchpad, dut.accumulator]
         rows = [None, None]
         for port in [*ports, dut.parameters]:
@@ -71,11 +82,11 @@ class Bench:
             assert granted == (asked[0][0] or asked[1][0])
             await ctx.tick()
             for index, port in enumerate(ports):
-                # The row's number, in each of its bytes, two cycles after the grant.
+                # What is in the row, two cycles after the grant.
                 number = rows[index]
-                width = len(port.data.as_value())
-                content = 0xEE if number is None else number
-                ctx.set(port.data.as_value(), int.from_bytes([content] * (width // 8), "little"))
+                size = len(port.data.as_value()) // 8
+                content = bytes([0xEE]) * size if number is None else held(number, size)
+                ctx.set(port.data.as_value(), int.from_bytes(content, "little"))
                 rows[index] = asked[index][1] if asked[index][0] else None
             if granted:
                 self.granted.append(cycle)
@@ -110,9 +121,9 @@ def test_a_row_of_int16_takes_a_cycle_per_word():
 
 
 def leaving(config: AcceleratorConfig, one: dict) -> list[int]:
-    """The words of a row whose bytes are all its number, by the definition of a store."""
+    """The words of an uneven row, by the definition of a store."""
     size = 1 if one["space"] == Space.SCRATCHPAD else 4
-    row = np.frombuffer(bytes([one["row"]]) * config.dim * size, f"<i{size}")
+    row = np.frombuffer(uneven(one["row"], config.dim * size), f"<i{size}")
     if size == 4 and not one["full"]:
         dtype = np.int16 if one["int16"] else np.int8
         row = requantize_to(row, scale_from_bits(one["scale"]), dtype).astype(dtype)
@@ -139,7 +150,7 @@ def test_words_are_those_of_rows_of_all_kinds(normalization):
         else:
             one["relu"] = 0
         reads.append(one)
-    bench = Bench(config, reads, 400)
+    bench = Bench(config, reads, 400, held=uneven)
     assert bench.contents == [word for one in reads for word in leaving(config, one)]
 
 
