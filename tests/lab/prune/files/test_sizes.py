@@ -1,6 +1,7 @@
 """Sizes of nodes that get smaller, in files whose other nodes keep theirs."""
 
-from onnx import numpy_helper, parser
+import pytest
+from onnx import helper, numpy_helper, parser
 
 from celosia.lab.prune.files.index import Index
 from celosia.lab.prune.files.sizes import SmallerSizes
@@ -49,3 +50,28 @@ def test_heads_that_are_as_many_as_columns_are_the_first_of_both():
     sizes.change([node for node in graph.node if node.output[0] == "z"], {8: 4}, {})
     sizes.finish()
     assert numpy_helper.to_array(graph.initializer[0]).tolist() == [4, 8]
+
+
+@pytest.mark.parametrize(
+    ("operator", "old", "new"),
+    [
+        ("Attention", {"num_heads": 4}, {"num_heads": 2}),
+        ("Attention", {"qkv_hidden_sizes": [64, 64, 8]}, {"qkv_hidden_sizes": [32, 32, 8]}),
+        ("Attention", {"q_num_heads": 4, "kv_num_heads": 4}, {"q_num_heads": 2, "kv_num_heads": 2}),
+        (
+            "GroupQueryAttention",
+            {"num_heads": 4, "kv_num_heads": 4, "rotary_interleaved": 4},
+            {"num_heads": 2, "kv_num_heads": 2, "rotary_interleaved": 4},
+        ),
+        ("MultiHeadAttention", {"num_heads": 4}, {"num_heads": 2}),
+        ("Split", {"axis": 4, "split": [64, 64]}, {"axis": 4, "split": [32, 32]}),
+    ],
+)
+def test_attributes_that_are_sizes_by_the_operators_schemas_get_smaller(operator, old, new):
+    """Others that happen to be the same number stay."""
+    graph = parser.parse_model(TEXT).graph
+    node = helper.make_node(operator, ["x"], ["w"], **old)
+    graph.node.append(node)
+    sizes = SmallerSizes(graph, Index(graph))
+    sizes.change([graph.node[-1]], {4: 2}, {64: 32})
+    assert {each.name: helper.get_attribute_value(each) for each in graph.node[-1].attribute} == new
