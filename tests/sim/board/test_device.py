@@ -39,6 +39,19 @@ def test_memory_is_written_and_read_in_pieces():
             device.run([], "stream")
 
 
+def test_the_first_and_the_last_byte_of_memory_are_within_it():
+    with PretendedBoard(registers(TINY)) as board, SerialLink(board.path, 1_000_000) as link:
+        device = BoardDevice(TINY, link)
+        last = MEMORY_BASE + device.memory_bytes - 1
+        for address in (MEMORY_BASE, last):
+            device.write(address, b"x")
+            assert device.read(address, 1) == b"x"
+        assert len(device.read(MEMORY_BASE, device.memory_bytes)) == device.memory_bytes
+        for address, size in ((MEMORY_BASE - 1, 2), (last, 2), (MEMORY_BASE, -1)):
+            with pytest.raises(InputError, match=f"not within {MEMORY_BASE:#x}..{last:#x}"):
+                device.read(address, size)
+
+
 def test_an_accelerator_of_another_configuration():
     wrong = pytest.raises(InputError, match=r"CONFIG_ARRAY: .* another one: dim = 8, not 4")
     small = PretendedBoard(registers(PRESETS["small"]))
