@@ -1,14 +1,18 @@
 """Records of a run's options: their defaults, and the configuration that they stand for."""
 
 from dataclasses import asdict
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
 from celosia.isa.config import ConfigError
 from celosia.isa.presets import PRESETS
+from celosia.sim.run.options.given_plans import GivenPlan
 from celosia.sim.run.options.options import Compiling, RunOptions, Target, Told
 from celosia.sim.run.outcome import setting_of
 from celosia.sim.support.problems import InputError
+from celosia.sim.workloads.models.model_job import ModelJob
 
 
 def test_what_is_not_said():
@@ -77,3 +81,15 @@ def test_what_a_report_says_of_options():
     assert found.config == PRESETS["base"]
     assert found.timing == options.target.timing
     assert tuple(found.origin.command_line) == ("celosia", "run", "m")
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [(GivenPlan(), ("saved",)), (GivenPlan(stages="simple"), ("given",))],
+)
+def test_a_plan_that_is_given_is_taken_in_place_of_one_that_is_saved(given, wanted, monkeypatch):
+    job: Any = Mock(spec=ModelJob)
+    job.plans, job.graphs = ("saved",), ("a graph",)
+    monkeypatch.setattr(GivenPlan, "of", lambda _self, graphs, *_hardware: ("given",) * len(graphs))
+    options = RunOptions(workload="m", compiling=Compiling(given=given))
+    assert options.plans(job) == wanted

@@ -34,6 +34,16 @@ def test_a_pulse(tmp_path, late_ps: int, pulses: int):
 
 
 @needs_icarus
+@pytest.mark.parametrize(("rise_ps", "fall_ps", "pulses"), [(900, 10, 3), (10, 900, 0)])
+def test_a_gate_rises_and_falls_each_in_its_own_time(tmp_path, rise_ps, fall_ps, pulses):
+    """A pulse of 300 ps is low: a fall that takes longer is none."""
+    gates = [*pulse(300)[:2], TimedGate(4, XOR, [2, 3], rise_ps, fall_ps)]
+    edges = count_edges(gates, GIVEN, tmp_path)
+    assert (edges.rises[2], edges.falls[2]) == (pulses, pulses)
+    assert edges.settled[:, 2].tolist() == [1] * 4
+
+
+@needs_icarus
 def test_constants_are_their_own_numbers(tmp_path):
     gates = [TimedGate(2, 0, [], 1, 1), TimedGate(3, 0b1000, [1, 2], 5, 5)]
     assert count_edges(gates, GIVEN, tmp_path).settled[:, 1].tolist() == [0, 1, 0, 1]
