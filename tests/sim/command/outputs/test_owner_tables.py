@@ -46,6 +46,16 @@ def test_the_largest_come_first_and_the_small_ones_together():
     assert (cycles[3], meanings[3]) == ("30,000", "read_none 70.0%")
 
 
+@pytest.mark.parametrize(("small", "own"), [(100, True), (99, False)])
+def test_an_owner_of_a_hundredth_has_a_line_of_its_own(small, own):
+    """Of the array, and of what another unit waited for."""
+    counters = {"cycles": 10_000, "array_rows": 10_000 - small, "drain": small}
+    counters |= {"read_data": 10_000 - small, "read_token": small}
+    names, _, _, _, meanings = columns(counters)
+    assert ("drain" in names) == ("1 more" not in names) == own
+    assert (meanings[names.index("DMA, reading")] == "read_token 1.0%") == own
+
+
 def test_five_owners_have_a_line_of_their_own_and_others_one_together():
     """And of another unit, the three that it waited for most."""
     counters = {owner.name: 100 + n for n, owner in enumerate(ARRAY_OWNERS)}
