@@ -105,18 +105,18 @@ def built(
     title: str,
     config: AcceleratorConfig,
     words: BoardWords,
-    how: tuple[str | None, Sequence[int], int],
+    how: tuple[str | None, Sequence[int], tuple[int, float]],
     tell: Progress,
 ) -> FpgaReport:
-    """Write the bitstream, and report of it; `how`: Yosys, seeds, and how many at a time."""
-    yosys, seeds, at_once = how
+    """Write the bitstream, and report of it; `how`: Yosys, seeds, the limits of `place`."""
+    yosys, seeds, limits = how
     tools = BoardTools.found(started_yosys(yosys, tell))
     clock = make_clock(tools, words.board, words.clock_mhz)
     setup = words.setup(clock)
     tell("writing the Verilog", None)
     verilog = import_module("celosia.sim.board.simulated").board_verilog(config, setup)
     made: list[bytes] = []
-    found = build_bitstream(verilog, words.board, clock, tools, seeds, at_once, tell, made.append)
+    found = build_bitstream(verilog, words.board, clock, tools, seeds, limits, tell, made.append)
     for bitstream in made:
         write_file(words.out, bitstream)
     if too_fast(clock, found):

@@ -113,8 +113,18 @@ def fpga(
         typer.Option("--device", metavar="NAME", help=f"{', '.join(DEVICES)}; ecp5-85k if none."),
     ] = None,
     seeds: Annotated[
-        int, typer.Option("--seeds", min=1, max=100, help="Place and route with seeds 1 to N.")
+        int,
+        typer.Option(
+            "--seeds",
+            min=1,
+            max=100,
+            help="Place and route with seeds 1 to N; for a board, until one is fast enough.",
+        ),
     ] = 1,
+    hours: Annotated[
+        float,
+        typer.Option("--hours", metavar="HOURS", min=0, help="Give up a seed that takes longer."),
+    ] = 12.0,
     frequency: Annotated[
         float,
         typer.Option("--frequency", metavar="MHZ", min=1, help="What placing and routing aim at."),
@@ -132,13 +142,13 @@ def fpga(
     config = resolve_config(name, overrides or ())
     title = " ".join([name, *(overrides or ())])
     check_destination(json)
-    at_once = jobs or os.cpu_count() or 1
+    limits = (jobs or os.cpu_count() or 1, hours)
     if board is not None:
         if device is not None:
             raise InputError(f"--device {device}: a board has its own FPGA")
         with progress_bar() as tell:
             tell("starting the tools", None)
-            report = built(title, config, board, (yosys, range(1, seeds + 1), at_once), tell)
+            report = built(title, config, board, (yosys, range(1, seeds + 1), limits), tell)
     else:
         device = device or "ecp5-85k"
         device_options(device)
@@ -152,7 +162,7 @@ def fpga(
             design = exporter.export_design(config, TopChoice.CORE, Memories.INFERRED)
             tools, numbers = (tool, nextpnr), range(1, seeds + 1)
             text, top = design.verilog, design.top.module
-            found = implement(text, top, tools, device, numbers, frequency, at_once, tell)
+            found = implement(text, top, tools, device, numbers, frequency, limits, tell)
         report = FpgaReport(title, config, device, [tool.identity, nextpnr], found)
     print_fpga(table_console(json), report)
     write_document(json, report)

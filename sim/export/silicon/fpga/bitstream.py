@@ -76,14 +76,15 @@ def build_bitstream(
     clock: Clock,
     tools: BoardTools,
     seeds: Sequence[int],
-    at_once: int,
+    limits: tuple[int, float],
     tell: Progress,
     keep: Callable[[bytes], None],
 ) -> Implementation:
-    """Put the design in `verilog` on `board`, once for each seed.
+    """Put the design in `verilog` on `board`, with seeds in order until one is fast enough.
 
     `keep` gets the bitstream of the best seed, unless the clock is above `MARGIN` of what it
-    reaches (`too_fast`).  Raises `EnvironmentProblem` for what a tool refuses.
+    reaches (`too_fast`); `limits` are those of `place`.  Raises `EnvironmentProblem` for what a
+    tool refuses.
     """
     tell("synthesis", None)
     netlist = synthesize(verilog + clock.verilog + board.wrapper(), "board", tools.yosys)
@@ -91,7 +92,7 @@ def build_bitstream(
         files = {"board.lpf": board.constraints()}
         words = (tools.nextpnr, *board.options, "--lpf", "board.lpf", "--textcfg", "board.config")
         jobs = [place_job(words, netlist, seed, Path(folder), files) for seed in seeds]
-        found = place(jobs, seeds, at_once, tell)
+        found = place(jobs, seeds, limits, tell, lambda mhz: _fits(clock, mhz))
         best = max(found.fmax_mhz, key=lambda seed: found.fmax_mhz[seed])
         if not too_fast(clock, found):
             tell("packing the bitstream", None)
@@ -101,7 +102,11 @@ def build_bitstream(
 
 def too_fast(clock: Clock, found: Implementation) -> bool:
     """Whether a design that was placed and routed cannot be trusted at this clock."""
-    return clock.mhz > MARGIN * found.best_mhz
+    return not _fits(clock, found.best_mhz)
+
+
+def _fits(clock: Clock, reached_mhz: float) -> bool:
+    return clock.mhz <= MARGIN * reached_mhz
 
 
 def _packed(tool: str, placed: Path) -> bytes:

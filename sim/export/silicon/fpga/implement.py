@@ -8,14 +8,15 @@ import json
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 from celosia.isa.config import did_you_mean
-from celosia.isa.documents.record import As, Key
+from celosia.isa.documents.record import Added, As, Key
+from celosia.sim.export.silicon.fpga.watch import Watch
 from celosia.sim.export.silicon.synthesis.jobs import Job, run_jobs
 from celosia.sim.export.silicon.synthesis.yosys import Yosys
 from celosia.sim.support.cache import cached, digest
@@ -66,6 +67,10 @@ write_json netlist.json
 """Names with brackets are hidden: as aliases of arrays, nextpnr takes them for its own.  The last
 part of `synth_ecp5` would name each cell after what it drives: minutes for names nobody reads."""
 
+_ROUTER: Final = ("--router", "router2")
+"""The router that negotiates: it says how many wires are still used twice, and ends on a full
+device, where nextpnr's default one takes up again what it has just laid down."""
+
 
 @dataclass(frozen=True)
 class LongestPath:
@@ -103,6 +108,8 @@ class Implementation:
     """The highest frequency of each seed, from register to register."""
     longest: LongestPath | None
     """The longest path of the best seed; null if nextpnr names none."""
+    given_up: Added[Mapping[int, str]] = field(default_factory=dict)
+    """Seeds that were not routed to the end, each with the reason."""
 
     @Key
     def best_mhz(self) -> float:
@@ -144,12 +151,12 @@ def implement(
     device: str,
     seeds: Sequence[int],
     aim_mhz: float,
-    at_once: int,
+    limits: tuple[int, float],
     tell: Progress,
 ) -> Implementation:
     """Put the module `top` of `verilog` onto `device`, once for each seed.
 
-    Nextpnr looks for `aim_mhz`, and goes on if it is not reached.
+    Nextpnr looks for `aim_mhz`, and goes on if it is not reached; `limits` are those of `place`.
 
     The netlist is cached under its content.  Raises `EnvironmentProblem` for a design that a tool
     refuses, one that does not fit among them, with the end of what the tool said.
@@ -161,23 +168,42 @@ def implement(
     with tempfile.TemporaryDirectory(prefix="celosia-fpga-") as folder:
         words = (nextpnr, *options, "--freq", f"{aim_mhz:g}", "--out-of-context")
         jobs = [place_job(words, netlist, seed, Path(folder)) for seed in seeds]
-        return place(jobs, seeds, at_once, tell)
+        return place(jobs, seeds, limits, tell)
 
 
 def place(
-    jobs: Sequence[Job], seeds: Sequence[int], at_once: int, tell: Progress
+    jobs: Sequence[Job],
+    seeds: Sequence[int],
+    limits: tuple[int, float],
+    tell: Progress,
+    enough: Callable[[float], bool] = lambda _mhz: False,
 ) -> Implementation:
-    """Run the `jobs` of `seeds`, and gather what they report.  Raises `EnvironmentProblem`."""
-    reports = {}
+    """Run the `jobs` of `seeds` in order, and gather what they report.
+
+    `limits` are how many run at once, and the hours for each.  A frequency that is `enough` ends
+    what is not done yet.  Seeds that take longer, or that the router does not get anywhere with,
+    are given up.  Raises `EnvironmentProblem`, also if all are.
+    """
+    at_once, hours = limits
+    watch = Watch(hours, tell)
+    found = {}
     tell("placing and routing", 0.0)
-    with closing(run_jobs(jobs, at_once)) as ended:
-        for job in ended:
-            reports[job.name] = _report(job)
-            tell("placing and routing", len(reports) / len(jobs))
-    found = {seed: reports[job.name] for seed, job in zip(seeds, jobs, strict=True)}
-    fmax = {seed: mhz for seed, (_, mhz, _) in found.items()}
-    used, _, longest = found[max(fmax, key=lambda seed: fmax[seed])]
-    return Implementation(used, fmax, longest)
+    with closing(run_jobs(jobs, at_once, watch)) as ended:
+        for number, job in enumerate(ended, 1):
+            watch.ended(job, number / len(jobs))
+            if job.name in watch.given_up:
+                continue
+            found[job.name] = report = _report(job)
+            if enough(report[1]):
+                break
+    names = dict(zip((job.name for job in jobs), seeds, strict=True))
+    given_up = {names[name]: reason for name, reason in watch.given_up.items()}
+    if not found:
+        told = [f"seed {seed}: {reason}" for seed, reason in sorted(given_up.items())]
+        raise EnvironmentProblem("\n".join(["no seed was routed to the end", *told]))
+    best = max(found.values(), key=lambda report: report[1])
+    fmax = {seed: found[name][1] for name, seed in names.items() if name in found}
+    return Implementation(best[0], fmax, best[2], given_up)
 
 
 def synthesize(verilog: str, top: str, yosys: Yosys) -> Path:
@@ -208,7 +234,7 @@ def place_job(
     for name, text in files.items():
         (work / name).write_text(text)
     files_of = ("--json", "netlist.json", "--report", "report.json")
-    command = (*words, *files_of, "--timing-allow-fail", "--seed", str(seed))
+    command = (*words, *files_of, *_ROUTER, "--timing-allow-fail", "--seed", str(seed))
     return Job(f"seed {seed}", command, work)
 
 

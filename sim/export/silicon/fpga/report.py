@@ -66,6 +66,8 @@ def print_fpga(console: Console, report: FpgaReport) -> None:
         f"{'; '.join(report.tools)}.",
         markup=False,
     )
+    for seed, reason in report.found.given_up.items():
+        console.print(f"Seed {seed} was given up: {reason}.", markup=False)
     if longest := report.found.longest:
         names = ", ".join(longest.nets) or "nothing with a name"
         console.print(

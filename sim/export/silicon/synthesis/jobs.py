@@ -5,7 +5,7 @@ import signal
 import subprocess
 import time
 from collections import deque
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -15,6 +15,7 @@ from celosia.sim.support.errors import EnvironmentProblem
 __all__ = ["Job", "run_jobs"]
 
 _POLL_SECONDS: Final = 0.02
+_WATCH_SECONDS: Final = 0.5
 _TAIL_LINES: Final = 6
 _LOG: Final = "output.log"
 
@@ -33,14 +34,22 @@ class Job:
         return (self.work / _LOG).read_text(errors="replace")
 
 
-def run_jobs(jobs: Iterable[Job], at_once: int) -> Generator[Job]:
-    """Run `jobs`, and yield each when it has ended well.
+def _wait(_job: Job) -> bool:
+    return False
 
-    Raises `EnvironmentProblem`, with the last lines of what it said, for the first that fails.  No
+
+def run_jobs(
+    jobs: Iterable[Job], at_once: int, stops: Callable[[Job], bool] = _wait
+) -> Generator[Job]:
+    """Run `jobs`, and yield each when it has ended well, or was stopped.
+
+    `stops` is asked now and then whether a job that runs shall be stopped.  Raises
+    `EnvironmentProblem`, with the last lines of what it said, for the first that fails.  No
     program is left running when the iterator ends or is closed, whatever the reason.
     """
     waiting = deque(jobs)
     running: dict[Job, subprocess.Popen[bytes]] = {}
+    asked = time.monotonic()
     try:
         while waiting or running:
             while waiting and len(running) < at_once:
@@ -52,6 +61,11 @@ def run_jobs(jobs: Iterable[Job], at_once: int) -> Generator[Job]:
                 yield job
             if not ended:
                 time.sleep(_POLL_SECONDS)
+            if time.monotonic() - asked > _WATCH_SECONDS:
+                for job in [job for job in running if stops(job)]:
+                    _stop(running.pop(job))
+                    yield job
+                asked = time.monotonic()
     finally:
         for process in running.values():
             _stop(process)

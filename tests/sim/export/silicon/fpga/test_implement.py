@@ -25,6 +25,12 @@ import json, sys
 assert open("netlist.json").read() == "{{}}"
 seed = int(sys.argv[sys.argv.index("--seed") + 1])
 assert sys.argv[sys.argv.index("--freq") + 1] == "60.5"
+assert sys.argv[sys.argv.index("--router") + 1] == "router2"
+if seed == {stuck}:
+    import time
+    for number in range(1, 43):
+        print(f"Info:     iter={{number}} wires=9 overused=7 overuse=7 archfail=NA", flush=True)
+    time.sleep(60)
 if seed == {bad}:
     sys.exit("ERROR: Unable to place cell")
 used = {{"TRELLIS_COMB": {{"used": 90, "available": 100}}, "DCCA": {{"used": 1, "available": 56}}}}
@@ -50,10 +56,10 @@ def tools(tmp_path, monkeypatch):
     """A function that makes stand-ins for both tools; nextpnr fails for one seed."""
     monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path / "cache"))
 
-    def make(bad: int = 0, says_nothing: int = 0):
+    def make(bad: int = 0, says_nothing: int = 0, stuck: int = 0):
         yosys = fake_yosys(tmp_path, SYNTHESIS.format(log=str(tmp_path / "log")))
         nextpnr = tmp_path / "nextpnr"
-        text = PLACEMENT.format(bad=bad, silent=says_nothing)
+        text = PLACEMENT.format(bad=bad, silent=says_nothing, stuck=stuck)
         nextpnr.write_text(f"#!{sys.executable}\n{text}")
         nextpnr.chmod(0o755)
         return yosys, str(nextpnr)
@@ -62,7 +68,7 @@ def tools(tmp_path, monkeypatch):
 
 
 def place(tools, seeds=(1, 2, 3), verilog="module top; endmodule"):
-    return implement(verilog, "top", tools, "ecp5-85k", seeds, 60.5, 2, silent)
+    return implement(verilog, "top", tools, "ecp5-85k", seeds, 60.5, (2, 1.0), silent)
 
 
 def test_every_seed_is_placed(tools):
@@ -85,6 +91,14 @@ def test_the_netlist_is_made_once(tools, tmp_path):
 def test_what_does_not_fit(tools):
     with pytest.raises(EnvironmentProblem, match=r"seed 2: nextpnr ended .*\nERROR: Unable"):
         place(tools(bad=2))
+
+
+def test_a_seed_that_is_given_up(tools):
+    found = place(tools(stuck=2))
+    assert found.fmax_mhz == {1: 51.0, 3: 53.0}
+    assert list(found.given_up) == [2]
+    with pytest.raises(EnvironmentProblem, match=r"no seed was routed .*\nseed 2: the router"):
+        place(tools(stuck=2), seeds=(2,))
 
 
 def test_no_report(tools):

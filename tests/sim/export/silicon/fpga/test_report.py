@@ -12,6 +12,7 @@ FOUND = Implementation(
     {"TRELLIS_COMB": (50, 200), "MULT18X18D": (3, 4)},
     {1: 51.0, 2: 62.5},
     LongestPath(("load.rows", "issue.ready"), logic_ns=6.0, wires_ns=10.0),
+    {3: "it has taken 2 hours, placing"},
 )
 REPORT = FpgaReport("tiny", resolve_config("tiny"), "ecp5-85k", ["Yosys 9.9"], FOUND)
 
@@ -25,6 +26,7 @@ def test_the_document():
     }
     assert document["fmax_mhz"] == {"1": 51.0, "2": 62.5}
     assert document["best_mhz"] == 62.5
+    assert document["given_up"] == {"3": "it has taken 2 hours, placing"}
     assert document["longest"] == {
         "nets": ["load.rows", "issue.ready"],
         "logic_ns": 6.0,
@@ -38,4 +40,5 @@ def test_the_tables():
     text = " ".join(paper.getvalue().split())
     assert "25.0%" in text
     assert "6.0 ns in cells and 10.0 ns in wires, by way of load.rows, issue.ready." in text
+    assert "Seed 3 was given up: it has taken 2 hours, placing." in text
     assert "Fmax 62.5 MHz (by seed: 1: 51.0, 2: 62.5)" in text

@@ -47,13 +47,35 @@ def test_a_program_that_is_not_there(tmp_path):
         list(run_jobs([Job("x", ("/no/such",), tmp_path)], 1))
 
 
-def test_nothing_is_left_running(tmp_path):
-    program = "import os, time; open('pid', 'w').write(str(os.getpid())); time.sleep(60)"
-    slow, quick = job(tmp_path, program), job(tmp_path, "pass")
+SLOW = "import os, time; open('pid', 'w').write(str(os.getpid())); time.sleep(60)"
+
+
+def began(slow: Job) -> bool:
+    """Whether a job of `SLOW` runs, or has run."""
     pid = slow.work / "pid"
+    return pid.exists() and bool(pid.read_text())
+
+
+def is_over(slow: Job) -> bool:
+    try:
+        os.kill(int((slow.work / "pid").read_text()), 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def test_nothing_is_left_running(tmp_path):
+    slow, quick = job(tmp_path, SLOW), job(tmp_path, "pass")
     with closing(run_jobs([slow, quick], 2)) as ended:
         assert next(ended) is quick
-        while not (pid.exists() and pid.read_text()):
+        while not began(slow):
             time.sleep(0.01)
-    with pytest.raises(ProcessLookupError):
-        os.kill(int(pid.read_text()), 0)
+    assert is_over(slow)
+
+
+def test_one_that_is_stopped_is_yielded_like_one_that_ended(tmp_path):
+    slow, quick = job(tmp_path, SLOW), job(tmp_path, "pass")
+    with closing(run_jobs([slow, quick], 1, began)) as ended:
+        assert next(ended) is slow
+        assert is_over(slow)
+        assert list(ended) == [quick]
