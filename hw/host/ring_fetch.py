@@ -189,7 +189,7 @@ class RingFetcher(Sleeping):
 
     def _receive(self, m: Module, gear: RingGear, requested: Signal) -> None:
         """Keep beats until they are used."""
-        m.submodules.beats = queue = Queue(CheckedBeat(self.config), self._room)
+        m.submodules.beats = queue = Queue(CheckedBeat(self.config), self._room, clocked=True)
         connect(m, queue.o, gear.beats)
         arrives, leaves = Signal(), Signal()
         response = self.port.r

@@ -17,7 +17,15 @@ TINY: Final = PRESETS["tiny"]
 
 
 def queue(h: Harness) -> None:
-    dut = Queue(4, DEPTH)
+    _queue(h, clocked=False)
+
+
+def clocked_queue(h: Harness) -> None:
+    _queue(h, clocked=True)
+
+
+def _queue(h: Harness, clocked: bool) -> None:
+    dut = Queue(4, DEPTH, clocked)
     module = dut.elaborate(None)
     entry = submodule(module, "memory").read_port(domain="comb")
     inner = h.inside(module, "dut")
@@ -27,7 +35,7 @@ def queue(h: Harness) -> None:
     one = h.follow(dut.i.valid & dut.i.ready, dut.i.p, leaves, DEPTH)
     h.claim(dut.o.valid == (one.level != 0))
     h.claim(dut.i.ready == (one.level != DEPTH))
-    h.claim(~(one.tracked & leaves & (one.ahead == 0)) | (dut.o.p == one.kept))
+    h.claim(~(one.tracked & dut.o.valid & (one.ahead == 0)) | (dut.o.p == one.kept))
     # Invariants: the pointers are as far apart as there are elements, and those are in place.
     h.m.d.comb += entry.addr.eq(inner["taken"] + one.ahead)
     h.claim((inner["written"] - inner["taken"])[:3] == one.level)
@@ -82,6 +90,16 @@ _PROOFS: Final = (
             "celosia.hw.lib.queue",
             "self.i.ready.eq((written ^ taken) != self.depth)",
             "self.i.ready.eq(1)",
+        ),
+        induction=True,
+    ),
+    Proof(
+        clocked_queue,
+        6,
+        Planted(
+            "celosia.hw.lib.queue",
+            "comes.eq(accepts & (written == oldest))",
+            "comes.eq(accepts & (written == taken))",
         ),
         induction=True,
     ),

@@ -8,15 +8,21 @@ from amaranth import unsigned
 from celosia.hw.lib.queue import Queue
 from tests.support.streams import never, receive, send, simulate, sometimes
 
+KINDS = pytest.mark.parametrize(
+    ("depth", "clocked"), [(2, False), (8, False), (2, True), (8, True), (64, True)]
+)
 
-@pytest.mark.parametrize("depth", [2, 8])
+
+@KINDS
 @pytest.mark.parametrize("seed", range(2))
-def test_keeps_the_order_under_backpressure(depth, seed):
-    dut, rng = Queue(unsigned(70), depth), random.Random(seed)
-    entries = [rng.getrandbits(70) for _ in range(60)]
+def test_keeps_the_order_under_backpressure(depth, clocked, seed):
+    dut, rng = Queue(unsigned(70), depth, clocked), random.Random(seed)
+    entries = [rng.getrandbits(70) for _ in range(2 * depth + 60)]
 
     async def producer(ctx):
-        await send(ctx, dut.i, entries, sometimes(seed))
+        # As fast as can be at first, until it is full; then there are few.
+        await send(ctx, dut.i, entries[: depth + 20], never)
+        await send(ctx, dut.i, entries[depth + 20 :], sometimes(seed))
 
     async def consumer(ctx):
         assert await receive(ctx, dut.o, len(entries), sometimes(seed + 1)) == entries
@@ -24,18 +30,20 @@ def test_keeps_the_order_under_backpressure(depth, seed):
     simulate(dut, producer, consumer)
 
 
-def test_holds_as_many_entries_as_it_is_deep():
-    dut = Queue(unsigned(8), 4)
+@KINDS
+def test_holds_as_many_entries_as_it_is_deep(depth, clocked):
+    dut = Queue(unsigned(8), depth, clocked)
 
     async def producer(ctx):
-        await send(ctx, dut.i, range(4))
+        await send(ctx, dut.i, range(depth))
         assert not ctx.get(dut.i.ready)
 
     simulate(dut, producer)
 
 
-def test_latency_and_throughput_are_as_documented():
-    dut, arrivals, count = Queue(unsigned(8), 2), [], 10
+@KINDS
+def test_latency_and_throughput_are_as_documented(depth, clocked):
+    dut, arrivals, count = Queue(unsigned(8), depth, clocked), [], 10
 
     async def producer(ctx):
         await send(ctx, dut.i, range(count), never)
