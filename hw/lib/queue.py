@@ -80,7 +80,7 @@ class Queue(wiring.Component):
         oldest = Signal.like(taken)
         comes = Signal()
         newest = Signal.like(Value.cast(self.i.p), reset_less=True)
-        fresh = Signal()  # What is on offer is in `newest`.
+        fresh = Signal(reset_less=True)  # What is on offer is in `newest`.
         m.d.comb += [
             oldest.eq(Mux(leaves, taken + 1, taken)),
             comes.eq(accepts & (written == oldest)),
