@@ -61,7 +61,8 @@ class EarlyQueue(wiring.Component):
     def elaborate(self, platform) -> Module:
         m = Module()
         room = self.depth - 1  # Entries that are not on offer.
-        written, read = Signal(range(room)), Signal(range(room))
+        written = Signal(range(room))
+        read = Signal(range(room))
         level = Signal(range(room + 1))
         accepts, loads = Signal(), Signal()
         m.d.comb += [
