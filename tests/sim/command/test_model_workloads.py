@@ -22,6 +22,7 @@ from celosia.sim.workloads.models.saved_model import load_prepared
 from celosia.sw.compiler import passes, pipeline
 from celosia.sw.planning.forms.text import parse_plan
 from tests.support.command_line import refused, right, valid
+from tests.support.plain import PLAIN_OVERRIDES
 from tests.sw.frontend.importer.models import floats, model
 from tests.sw.quantize.graphs.files.test_saved_file import written
 
@@ -115,7 +116,10 @@ def test_options_of_graphs_are_those_of_models(words, count, option):
 
 
 def test_a_run_is_followed_and_explained(words, count):
-    document = ran(*words, *TINY, "--profile", "--trace", "run.pftrace")
+    """On the simulator that `tests/sim/run/workload/test_advice.py` builds, too."""
+    plain = [word for each in PLAIN_OVERRIDES for word in ("--set", each)]
+    followed = ("--per-tensor", "--profile", "--trace", "run.pftrace")
+    document = ran(*words, *TINY, *plain, *followed)
     assert document["mismatches"] == 0
     assert Path("run.pftrace").stat().st_size > 1000
     named = [name for name in document["profile"]["operators"] if name]

@@ -23,6 +23,7 @@ PRODUCT = RunOptions(
     details=Matmul(shape="12x8x8"),
     target=Target(
         preset="tiny",
+        overrides=PLAIN_OVERRIDES,
         timing=MemoryTiming(latency=200, bytes_per_cycle=2),
     ),
     watching=Watching(advice=True, log=True),
@@ -74,7 +75,7 @@ def test_another_memory_is_measured_and_another_accelerator_is_not():
     "change",
     [
         {"advice": False},
-        {"simulator": "amaranth", "log": False, "overrides": PLAIN_OVERRIDES},
+        {"simulator": "amaranth", "log": False},
     ],
     ids=["nobody asked", "slow simulator"],
 )
