@@ -29,7 +29,8 @@ def main(arguments: list[str]) -> int:
     for name, value in outputs.items():
         print(f"{name}: {value.dtype} of {value.shape}, deviation {value.std():.3f}")
     report = model.report()
-    print(f"{model.cycles} cycles, {report['mismatches']} of {report['elements_checked']} wrong")
+    cycles = "no clock" if model.cycles is None else f"{model.cycles} cycles"
+    print(f"{cycles}, {report['mismatches']} of {report['elements_checked']} wrong")
     for output in report["outputs"]:
         print(f"{output['name']}: {output['sqnr_db']:.1f} dB to float")
     return 0
