@@ -58,7 +58,7 @@ def test_memory_that_is_overwritten_too_early_is_refused_in_a_saved_program_too(
 
 @pytest.mark.parametrize("layer", ["sw", "sim", "lab", "api"])
 def test_who_takes_all_passes_but_not_compile_graph_verifies(layer):
-    """Who only predicts applies passes one by one, and never runs what they make."""
+    """A module that only predicts applies passes one by one, and runs nothing that they make."""
     for path in (ROOT / layer).rglob("*.py"):
         text = path.read_text(encoding="utf-8")
         imported = {

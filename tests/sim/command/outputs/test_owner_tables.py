@@ -48,7 +48,7 @@ def test_the_largest_come_first_and_the_small_ones_together():
 
 @pytest.mark.parametrize(("small", "own"), [(100, True), (99, False)])
 def test_an_owner_of_a_hundredth_has_a_line_of_its_own(small, own):
-    """Of the array, and of what another unit waited for."""
+    """The table has cycles of the array, and those that another unit waited for."""
     counters = {"cycles": 10_000, "array_rows": 10_000 - small, "drain": small}
     counters |= {"read_data": 10_000 - small, "read_token": small}
     names, _, _, _, meanings = columns(counters)

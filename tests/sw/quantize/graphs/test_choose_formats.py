@@ -60,3 +60,23 @@ def test_an_odd_number_of_inputs_is_packed_as_an_even_one(inputs):
     (segment,) = quantize_graph(graph, [given], weights=kinds).segments
     (packed,) = [each for each in segment.graph.tensors.values() if each.type == "int8"][1:]
     assert (packed.packing, packed.shape) == (WeightType.INT4, (inputs, 5))
+
+
+@pytest.mark.parametrize("offset", [0.5, 0])
+def test_a_norm_of_nearly_nothing_has_the_largest_epsilon(offset):
+    """Without an offset, results are too small for gamma's integers: they may be zeros."""
+    builder = GraphBuilder("nothing")
+    x = builder.input("x", TensorType("float32", (8, 16)))
+    gamma, beta = (builder.constant(np.full(16, v, np.float32)) for v in (1, offset))
+    norm = builder.op("layernorm", x, gamma, beta, axis=1, epsilon=1e-5)
+    graph = builder.finish({"y": norm})
+    for size in (0, 1e-30, 1e-12, 1e-6):
+        given = {"x": size * np.random.default_rng(0).standard_normal((8, 16), np.float32)}
+        given["x"] = given["x"].astype(np.float32)
+        model = quantize_graph(graph, [given])
+        (real,) = interpret(graph, given).values()
+        (found,) = run_model(model, given).outputs.values()
+        if offset:
+            assert np.square(real).sum() > 1e6 * np.square(real - found).sum()
+        else:
+            assert np.abs(real - found).max() <= np.abs(real).max()

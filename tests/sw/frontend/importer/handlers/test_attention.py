@@ -26,7 +26,7 @@ def test_a_softcap_that_is_no_positive_number_is_refused(cap, tmp_path):
 
 @pytest.mark.parametrize("module", ["attention", "rotaryembedding"])
 def test_cases_of_onnx_are_right(module):
-    """Those of the operator itself; `test_node_cases.py` has those of its expansions, too."""
+    """Cases are the operator's own; `test_node_cases.py` has those of its expansions, too."""
     found = [case for case in cases([module]) if len(case.model.graph.node) == 1]
     assert len(found) > 5
     assert {case.name: judge(case) for case in found if judge(case)} == {}

@@ -94,7 +94,7 @@ def test_products_of_turned_matrices():
 
 
 def test_a_bias_stands_between_two_tensors():
-    """Of images, which alone ONNX Runtime has; an order of sums is not told by its results."""
+    """ONNX Runtime has those of images alone; its results do not tell an order of sums."""
     x, other = floats(2, 3, 320, seed=1), floats(2, 3, 320, seed=2)
     proto, values = model_of("BiasAdd", [x, floats(320), other])
     found = interpret(imported(proto).graph, values)["y"]
