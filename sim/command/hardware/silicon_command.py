@@ -123,7 +123,7 @@ def fpga(
     ] = 1,
     hours: Annotated[
         float,
-        typer.Option("--hours", metavar="HOURS", min=0, help="Give up a seed that takes longer."),
+        typer.Option("--hours", metavar="HOURS", min=0.1, help="Give up a seed that takes longer."),
     ] = 12.0,
     frequency: Annotated[
         float,
