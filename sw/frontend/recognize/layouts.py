@@ -1,11 +1,13 @@
 """What is element by element, moved through views to where products and sums take it.
 
 A known factor or addend of each column is part of the weights in front of a reshape, and nothing of
-them behind it; sums of images are those of products where channels are columns.
+them behind it; one of rows that are looked up is part of their table; sums of images are those of
+products where channels are columns.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any, Final
 
@@ -13,13 +15,13 @@ import numpy as np
 
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.graph import Node
-from celosia.sw.frontend.nn.operators.operator import Array
+from celosia.sw.frontend.nn.operators.operator import Array, TensorType
 from celosia.sw.frontend.nn.operators.table import OPERATORS
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.rewrite import Match
 from celosia.sw.frontend.recognize.views import element_numbers, numbered, viewed
 
-__all__ = ["find_affines", "find_joined_sums", "find_turned"]
+__all__ = ["find_affines", "find_joined_sums", "find_lookups", "find_turned"]
 
 _TURNED: Final = frozenset(("add", "sub", "mul"))
 """What is moved in front of a transpose.  Curves are not: as parts of products they are rounded to
@@ -64,6 +66,44 @@ def find_affines(reader: Reader) -> Iterator[Match]:
         found = _affine(reader, node, alone)
         if found is not None:
             yield found
+
+
+def find_lookups(reader: Reader) -> Iterator[Match]:
+    """Factors and addends of looked-up rows, a known one for each column: the table has them.
+
+    Tables of embeddings that are multiplied by the root of their width are such, if nobody else
+    reads the table or the rows.
+    """
+    alone = _alone(reader)
+    for node in reader.nodes:
+        known = _known(reader, node)
+        rows = None if known is None else reader.producer(known.x, "gather")
+        if known is None or rows is None or rows.attributes["axis"] != 0:
+            continue
+        table = reader.value(rows.inputs[0])
+        if table is None or table.ndim != 2 or not alone.issuperset((rows.name, rows.inputs[0])):
+            continue
+        cols = table.shape[1]
+        vector = _by_column(node.op, known.value, numbered(node.type.shape) % cols, cols)
+        if vector is not None:
+            yield Match(
+                what="a lookup",
+                root=node.name,
+                operands=rows.inputs,
+                build=partial(_looked_up, node.op, vector),
+                probes={1: partial(_places, len(table))},
+            )
+
+
+def _looked_up(op: str, vector: Array, builder: GraphBuilder, operands: Sequence[str]) -> str:
+    table, places = operands
+    numbers = builder.constant(vector.astype(builder.type(table).dtype))
+    return builder.op("gather", builder.op(op, table, numbers), places, axis=0)
+
+
+def _places(rows: int, random: np.random.Generator, kind: TensorType) -> Array:
+    """Numbers of rows."""
+    return np.asarray(random.integers(0, rows, kind.shape), kind.dtype)
 
 
 def _goes_on(

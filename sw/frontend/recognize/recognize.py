@@ -17,7 +17,12 @@ from celosia.sw.frontend.recognize.attention import find_attention
 from celosia.sw.frontend.recognize.convolutions import find_biases, find_convolutions
 from celosia.sw.frontend.recognize.curves import find_curves
 from celosia.sw.frontend.recognize.keys import find_key_biases
-from celosia.sw.frontend.recognize.layouts import find_affines, find_joined_sums, find_turned
+from celosia.sw.frontend.recognize.layouts import (
+    find_affines,
+    find_joined_sums,
+    find_lookups,
+    find_turned,
+)
 from celosia.sw.frontend.recognize.masks import find_masks
 from celosia.sw.frontend.recognize.norms import find_head_norms, find_norms
 from celosia.sw.frontend.recognize.orders import find_orders
@@ -66,6 +71,7 @@ PASSES: Final[dict[str, Finder]] = {
     "keys": find_key_biases,
     "squares": find_squares,
     "affines": find_affines,
+    "lookups": find_lookups,
     "joined sums": find_joined_sums,
     "layouts": find_turned,
     "views": find_long_views,

@@ -14,7 +14,7 @@ from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.quantize.units.attention import attention_heads, score_bias
 from celosia.sw.quantize.units.joins import SHARED_STEP, find_join, settle_joins
 from celosia.sw.quantize.units.operands import Operands, Refused
-from celosia.sw.quantize.units.sums import find_addition
+from celosia.sw.quantize.units.sums import find_addition, given_sums
 from celosia.sw.quantize.units.units import (
     Append,
     Attention,
@@ -48,13 +48,18 @@ def find_units(graph: FloatGraph, apart: Collection[str] = frozenset()) -> Units
 
     The host puts the tensors in `apart` together, whatever their parts are.
     """
-    return settle_joins(graph, _Finder(graph).run(), dict.fromkeys(apart, SHARED_STEP))
+    found = _Finder(graph).run()
+    if given := given_sums(graph, found):
+        found = _Finder(graph, given).run()
+    return settle_joins(graph, found, dict.fromkeys(apart, SHARED_STEP))
 
 
 class _Finder:
     """Units in the order of their nodes."""
 
-    def __init__(self, graph: FloatGraph):
+    def __init__(self, graph: FloatGraph, given: Collection[str] = frozenset()):
+        self.given = given
+        """Sums that are units whoever makes their terms."""
         self.reader = Reader(graph)
         self.readers = graph.readers()
         self.outputs = set(graph.outputs.values())
@@ -196,7 +201,7 @@ class _Finder:
                 return Finishing(
                     value=Value(nodes[-1]), product=product, residual=residual, nodes=nodes
                 )
-        found = find_addition(self.operands, node)
+        found = find_addition(self.operands, node, self.given)
         if found is None:
             raise self._behind(node)
         return found

@@ -1,42 +1,67 @@
 """Sums that no product finishes: of what units make, and of that and what is given or known."""
 
+from collections.abc import Collection
 from math import prod
 from typing import Final
 
-from celosia.sw.frontend.nn.graph import Node
-from celosia.sw.ir.graph import View
+from celosia.sw.frontend.nn.graph import FloatGraph, Node
+from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.quantize.units.operands import Operands
-from celosia.sw.quantize.units.units import Addition
+from celosia.sw.quantize.units.units import Addition, Units
 from celosia.sw.quantize.units.values import Value
 
-__all__ = ["find_addition"]
+__all__ = ["find_addition", "given_sums"]
 
 _MOST_TEXTS: Final = 16
 """Texts to which the same rows are added, each by an operator of its own."""
 
 
-def find_addition(operands: Operands, node: Node) -> Addition | None:
-    """A sum of what a unit makes and of something else; None: the host makes all that is added."""
+def find_addition(
+    operands: Operands, node: Node, given: Collection[str] = frozenset()
+) -> Addition | None:
+    """A sum of what a unit makes and of something else; None: the host makes all that is added.
+
+    A sum of `given` may be of terms that the host makes.
+    """
     reader = operands.reader
     for name, other in (node.inputs, node.inputs[::-1]) if node.type.rank > 1 else ():
-        a = operands.made_rows(name) if reader.type(name) == node.type else None
-        if a is None:
+        if reader.type(name) != node.type or not _is_rows(reader, other, node):
             continue
-        if reader.value(other) is not None:
-            b = _repeated(operands, other, node)
-        else:
-            b = operands.rows(other) if reader.type(other) == node.type else None
-        if b is not None:
+        is_given = node.name in given and reader.value(name) is None
+        a = operands.rows(name) if is_given else operands.made_rows(name)
+        if a is not None:
+            b = operands.rows(other)
             return Addition(value=Value(node.name), a=a, b=b, nodes=(node.name,))
     return None
 
 
-def _repeated(operands: Operands, name: str, node: Node) -> View | None:
-    """A constant as the rows that a sum adds to each text; None: they are no such rows."""
-    whole, shape = node.type.shape, operands.reader.type(name).shape
+def _is_rows(reader: Reader, name: str, node: Node) -> bool:
+    """Whether a term is as a sum is, or a constant that stands for the rows of each text."""
+    whole, shape = node.type.shape, reader.type(name).shape
+    if reader.value(name) is None:
+        return reader.type(name) == node.type
     shape = (1,) * (len(whole) - len(shape)) + shape
     texts = next((i for i, size in enumerate(shape) if size != 1), len(shape) - 1)
     few = prod(whole[:texts]) <= _MOST_TEXTS
-    if not few or texts >= len(whole) - 1 or shape[texts:] != whole[texts:]:
-        return None
-    return operands.rows(name)
+    return few and texts < len(whole) - 1 and shape[texts:] == whole[texts:]
+
+
+def given_sums(graph: FloatGraph, found: Units) -> frozenset[str]:
+    """The sums of what the host looks up that units alone read, as those of embeddings are.
+
+    A norm takes its sum along, and the host takes longer to add than the accelerator to load.
+    """
+    reader, readers = Reader(graph), graph.readers()
+    others = set(graph.outputs.values())
+    for unit in found.units.values():
+        others.update(found.values[form.key].tensor for form in unit.reads() if form.role != "wide")
+    taken, sums = set(found.nodes), set[str]()
+    for node in reversed(graph.nodes):
+        behind = {each.name for each in readers[node.name]}
+        alone = behind and behind <= taken and node.name not in others
+        if node.op != "add" or node.name in taken or not alone or not node.type.is_float:
+            continue
+        if all(_is_rows(reader, name, node) for name in node.inputs):
+            taken.add(node.name)
+            sums.add(node.name)
+    return frozenset(sums)

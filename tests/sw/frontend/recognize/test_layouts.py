@@ -6,7 +6,12 @@ import pytest
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import TensorType
-from celosia.sw.frontend.recognize.layouts import find_affines, find_joined_sums, find_turned
+from celosia.sw.frontend.recognize.layouts import (
+    find_affines,
+    find_joined_sums,
+    find_lookups,
+    find_turned,
+)
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.frontend.recognize.rewrite import rewrite
 from celosia.sw.quantize.units.find_units import find_units
@@ -215,3 +220,73 @@ def test_what_a_norm_makes_is_added_to_what_is_given(first):
     (addition,) = found.of(Addition)
     assert addition.nodes == (total,), "what the host makes is added by the host"
     assert {form.role for form in addition.reads()} == {"wide"}
+
+
+WORDS = 5
+
+
+class Lookup(GraphBuilder):
+    """A builder with rows that are looked up in a table."""
+
+    def __init__(self):
+        super().__init__("test")
+        self.places = self.input("places", TensorType("int64", (2, 3)))
+        self.table = self.constant(random(WORDS, COLS, seed=1))
+
+    def rows(self):
+        return self.op("gather", self.table, self.places, axis=0)
+
+
+LOOKED_UP = np.array([[0, 4, 2], [1, 1, 3]])
+
+
+def looked_up(graph):
+    """What `find_lookups` leaves of a graph, which means the same."""
+    done = rewrite(graph, find_lookups)
+    assert not done.refusals
+    given = {"places": LOOKED_UP}
+    found, wanted = (interpret(each, given)["y"] for each in (done.graph, graph))
+    np.testing.assert_array_equal(found, wanted)
+    return [node.op for node in done.graph.nodes], done.graph
+
+
+@pytest.mark.parametrize("shape", [(), (COLS,), (1, 1, COLS), (2, 3, 1)])
+@pytest.mark.parametrize("op", ["mul", "add", "sub", "div"])
+def test_a_table_takes_what_is_done_to_each_column_of_what_is_looked_up_in_it(op, shape):
+    """As where words are multiplied by the root of their width, or all have one type."""
+    g = Lookup()
+    number = np.full(shape, 8, np.float32) if shape in {(), (2, 3, 1)} else random(*shape, seed=2)
+    graph = g.finish({"y": g.op(op, g.rows(), g.constant(number))})
+    ops, done = looked_up(graph)
+    assert ops == ["gather"]
+    (table,) = (value for value in done.constants.values() if value.shape == (WORDS, COLS))
+    how = {"mul": np.multiply, "add": np.add, "sub": np.subtract, "div": np.divide}[op]
+    of_column = np.broadcast_to(number, (2, 3, COLS))[0, 0]
+    np.testing.assert_array_equal(table, how(random(WORDS, COLS, seed=1), of_column))
+
+
+@pytest.mark.parametrize(
+    "why",
+    ["rows differ", "others read the rows", "others read the table", "the rows are an output"],
+)
+def test_a_table_stays_where_others_see_it_or_its_rows_differ(why):
+    g = Lookup()
+    rows = g.rows()
+    outputs = {"y": g.op("mul", rows, g.constant(np.float32(8)))}
+    if why == "rows differ":
+        outputs = {"y": g.op("mul", rows, g.constant(random(2, 3, 1, seed=2)))}
+    elif why == "others read the rows":
+        outputs["z"] = g.op("tanh", rows)
+    elif why == "others read the table":
+        outputs["z"] = g.op("gather", g.table, g.places, axis=1)
+    else:
+        outputs["z"] = rows
+    ops, _ = looked_up(g.finish(outputs))
+    assert "mul" in ops
+
+
+def test_columns_of_a_table_are_no_rows():
+    g = Lookup()
+    columns = g.op("gather", g.table, g.places, axis=1)
+    ops, _ = looked_up(g.finish({"y": g.op("mul", columns, g.constant(np.float32(8)))}))
+    assert ops == ["gather", "mul"]

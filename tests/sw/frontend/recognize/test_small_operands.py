@@ -248,6 +248,20 @@ def affines(g):
     return y
 
 
+def lookups(g):
+    table, width = g.known(g.size(), 4), 4
+    if g.chance():
+        table = g.viewed(table)
+        assume(g.type(table).rank)
+        width = g.type(table).shape[-1]
+    places = g.input("places", TensorType("int64", g.sizes(most=2)))
+    assume(g.type(table).shape[0] or not g.type(places).size)
+    y = g.op("gather", table, places, axis=0)
+    for _ in range(g.draw(st.integers(1, 2))):
+        y = g.op(g.draw(st.sampled_from(["add", "sub", "mul"])), y, g.vector(width))
+    return y
+
+
 def joined_sums(g):
     rows, width = g.size(), g.size()
     parts = [g.x(rows, width), g.known(rows, width)]
@@ -285,6 +299,7 @@ FORMS = {
     "keys": keys,
     "squares": squares,
     "affines": affines,
+    "lookups": lookups,
     "joined sums": joined_sums,
     "layouts": layouts,
     "views": views,

@@ -27,7 +27,8 @@ def test_a_norm_is_made_in_the_forms_that_are_read():
     found = segments("bert-17")
     made = [found.made[name] for name in found.segment_of if "LayerNorm" in name or "last" in name]
     assert made == [("small", "wide")] * 4 + [("wide",)]
-    assert [form.role for form in found.converted] == ["wide"]
+    # Words, types and positions.
+    assert [form.role for form in found.converted] == ["wide"] * 3
 
 
 def test_the_host_reads_sums_of_products_that_are_to_stay_sums():
