@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from celosia.isa.numerics.integers import INT16_MAX
 from celosia.isa.numerics.normalization import EPSILON_BITS
 from celosia.isa.numerics.rotation import ROTATION_FRACTION_BITS
 from celosia.sw.ir.graph import Combine, Normalized, Subtract, View
@@ -21,7 +22,7 @@ from celosia.sw.quantize.units.units import (
     Rotation,
     Subtraction,
 )
-from celosia.sw.quantize.units.values import Form, Role
+from celosia.sw.quantize.units.values import Form, Role, Value
 
 __all__ = ["EMIT"]
 
@@ -86,6 +87,25 @@ def _sum(at: Places, name: str, unit: Subtraction) -> None:
         home, x = of_text if texts > 1 else (out, a)
         number = f".{text}" * (texts > 1)
         at.builder.combine(Subtract(name=f"{what}{number}", out=home, a=x, b=b, **scales))
+    if "small" in at.segments.made[unit.value.tensor]:
+        _requantized(at, f"{name}.small", unit.value, out, step)
+
+
+def _requantized(at: Places, name: str, value: Value, rows: View, step: float) -> None:
+    """Add what makes int8 of a sum, each column with its step: a product with known numbers."""
+    factors = step / at.format(Form(value.key, "small")).steps
+    scale = float(factors.max() / INT16_MAX)
+    numbers = np.tile(np.rint(factors / scale).astype(np.int16), (rows.rows, 1))
+    at.builder.combine(
+        Combine(
+            name=name,
+            function="multiply",
+            out=at.out(value, "small"),
+            a=rows,
+            b=at.builder.constant(f"{name}.factors", numbers),
+            scale=scale,
+        )
+    )
 
 
 def _rotation(at: Places, name: str, unit: Rotation) -> None:

@@ -49,12 +49,14 @@ def _is_rows(reader: Reader, name: str, node: Node) -> bool:
 def given_sums(graph: FloatGraph, found: Units) -> frozenset[str]:
     """The sums of what the host looks up that units alone read, as those of embeddings are.
 
-    A norm takes its sum along, and the host takes longer to add than the accelerator to load.
+    The host takes longer to add than the accelerator to load.
     """
     reader, readers = Reader(graph), graph.readers()
     others = set(graph.outputs.values())
     for unit in found.units.values():
-        others.update(found.values[form.key].tensor for form in unit.reads() if form.role != "wide")
+        others.update(
+            found.values[form.key].tensor for form in unit.reads() if form.role not in Addition.ABLE
+        )
     taken, sums = set(found.nodes), set[str]()
     for node in reversed(graph.nodes):
         behind = {each.name for each in readers[node.name]}

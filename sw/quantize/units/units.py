@@ -215,8 +215,7 @@ class Subtraction(AnyUnit):
     a: View
     b: View
     nodes: tuple[str, ...]
-    ABLE = frozenset(("wide",))
-    JOINED = ABLE
+    JOINED = frozenset(("wide",))
     SIGN: ClassVar[int] = -1
     """The sign of the second term."""
 
@@ -224,6 +223,10 @@ class Subtraction(AnyUnit):
         """Both terms."""
         yield Form(self.a.tensor, "wide")
         yield Form(self.b.tensor, "wide")
+
+    def makes(self, wanted: set[Role]) -> set[Role]:
+        """int16, and int8 of it."""
+        return (wanted & self.ABLE) | {"wide"}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
