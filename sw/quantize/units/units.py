@@ -226,7 +226,7 @@ class Subtraction(AnyUnit):
 
     def makes(self, wanted: set[Role]) -> set[Role]:
         """int16, and int8 of it."""
-        return (wanted & self.ABLE) | {"wide"}
+        return {"wide", *(wanted & self.ABLE)}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
