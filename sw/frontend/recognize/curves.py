@@ -6,7 +6,7 @@ are none of a product's.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.graph import Node
@@ -15,6 +15,10 @@ from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.rewrite import Match
 
 __all__ = ["find_curves"]
+
+_ROUGH: Final = "gelu"
+"""What stays the host's behind an image: the accelerator's GELU is off by up to .018, which costs
+Whisper, which begins with two of them, 1 dB."""
 
 
 def find_curves(reader: Reader) -> Iterator[Match]:
@@ -33,7 +37,7 @@ def find_curves(reader: Reader) -> Iterator[Match]:
             continue
         if whole is not None:
             yield _match(reader, node, whole, views)
-        elif views and reader.type(source).size == node.type.size:
+        elif views and node.op != _ROUGH and reader.type(source).size == node.type.size:
             yield _match_views(reader, node, source, views)
 
 

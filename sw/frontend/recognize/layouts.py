@@ -24,7 +24,8 @@ from celosia.sw.frontend.recognize.views import element_numbers, numbered, viewe
 __all__ = ["find_affines", "find_joined_sums", "find_lookups", "find_turned"]
 
 _TURNED: Final = frozenset(("add", "sub", "mul"))
-"""What is moved in front of a transpose; `find_curves` moves curves."""
+"""What is moved in front of a transpose.  Curves are not: as parts of products they are rounded to
+8 bits, and GELU behind the convolutions of Whisper then costs 1.8 dB."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -59,7 +59,7 @@ def test_what_others_read_or_no_product_makes_stays(other):
 @pytest.mark.parametrize("curve", CURVES)
 @pytest.mark.parametrize("kind", ["image", "part", "read"])
 def test_a_curve_of_the_image_of_a_product_is_one_of_its_rows(curve, kind):
-    """Not where some of it is left out, or where others read the image."""
+    """Not where some of it is left out, or where others read the image; GELU is too rough."""
     random, builder = np.random.default_rng(0), GraphBuilder("image")
     x = builder.input("x", TensorType("float32", (1, 6, 6)))
     rows = builder.op("matmul", x, builder.constant(random.standard_normal((6, 8), np.float32)))
@@ -71,7 +71,7 @@ def test_a_curve_of_the_image_of_a_product_is_one_of_its_rows(curve, kind):
     before = builder.finish(outputs | ({"image": image} if kind == "read" else {}))
     after = rewrite(before, find_curves).graph
     ops = [node.op for node in after.nodes]
-    assert (ops.index(curve) == 1) == (kind == "image")
+    assert (ops.index(curve) == 1) == (kind == "image" and curve != "gelu")
     given = {"x": random.standard_normal((1, 6, 6), np.float32)}
     found, expected = (interpret(graph, given)["y"] for graph in (after, before))
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
