@@ -18,9 +18,20 @@ from celosia.isa.config import AcceleratorConfig, ConfigError, did_you_mean
         ("accumulator_banks", 1, 8),
         ("parameter_rows", 8, 4096),
         ("statistics_rows", 16, 4096),
+        ("loop_entries", 16, 4096),
+        ("read_requests", 2, 128),
+        ("write_requests", 2, 128),
+        ("load_queue", 2, 32),
+        ("execute_queue", 2, 32),
+        ("store_queue", 2, 32),
+        ("transform_queue", 2, 32),
     ],
 )
-def test_sizes_are_powers_of_two_within_limits(name, low, high):
+def test_sizes_are_powers_of_two_within_limits_that_are_built(name, low, high):
+    for value in (low, high):
+        dim = 2 if value == 1 else 16  # A bank of 1 KiB holds few rows.
+        config = AcceleratorConfig().with_values({"dim": dim, name: value})
+        assert getattr(config, name) == value
     words = rf"is not a power of two in {low}\.\.{high}$"
     for value in (low // 2, 3 * low, high + 1, 2 * high):
         with pytest.raises(ConfigError, match=rf"^{name}: {value} {words}"):
@@ -111,6 +122,22 @@ def test_what_a_dataflow_builds(dataflow, weights, sums):
 def test_a_bank_that_is_too_small_or_too_large_is_named(values, message):
     with pytest.raises(ConfigError, match=message):
         AcceleratorConfig(**values)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"dim": 4, "int4_pairs": True},
+        {"dim": 4, "loop_ws": True},
+        {"scale_bits": 8},
+        {"scale_bits": 24, "bert": True},
+        {"vector_lanes": 16},
+        {"dim": 64, "scratchpad_kib": 32},
+    ],
+)
+def test_what_just_suffices_is_built(values):
+    config = AcceleratorConfig(**values)
+    assert {name: getattr(config, name) for name in values} == values
 
 
 def test_an_unknown_parameter_is_named():

@@ -59,6 +59,7 @@ def test_latency_and_throughput_are_as_documented(depth, clocked):
     assert arrivals == [Queue.LATENCY + n for n in range(count)]
 
 
-def test_a_depth_that_is_no_power_of_two_is_refused():
-    with pytest.raises(ValueError, match="depth: 3 is not a power of two"):
-        Queue(unsigned(8), 3)
+@pytest.mark.parametrize("depth", [-2, 0, 1, 3, 12])
+def test_a_depth_that_is_no_power_of_two_from_2_on_is_refused(depth):
+    with pytest.raises(ValueError, match=rf"^depth: {depth} is not a power of two of at least 2$"):
+        Queue(unsigned(8), depth)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.sw.compiler.pipeline import find_plan
 from celosia.sw.compiler.starts import plain_plan, scheduled_plan
@@ -39,3 +40,16 @@ def test_a_schedule_without_steps_is_what_it_starts_with(name):
     assert (
         scheduled_plan(ScheduleFile(steps=()), graph, config) == find_plan(graph, config) != plain
     )
+
+
+def test_a_schedule_starts_with_the_plan_for_its_memory():
+    """A narrow memory asks for another plan; the plain one does not depend on it."""
+    graph, config, narrow = (
+        GRAPHS["product"],
+        resolve_config("base"),
+        MemoryTiming(bytes_per_cycle=1),
+    )
+    found = scheduled_plan(ScheduleFile(steps=()), graph, config, narrow)
+    assert found == find_plan(graph, config, narrow) != find_plan(graph, config)
+    plain = scheduled_plan(ScheduleFile(start="plain", steps=()), graph, config, narrow)
+    assert plain == plain_plan(graph, config)

@@ -11,10 +11,10 @@ from celosia.sw.timeline.units import TransformWork
 ROWS, BANK = 64, 1000
 
 
-def queued(begin=100, source=0, target=0):
+def queued(begin=100, source=0, target=0, read=()):
     work = TransformWork(steps=ROWS, cycles=ROWS, accesses=(ROWS,), rows=ROWS, slots=range(0))
     places = (source, source + ROWS), [(target, target + ROWS)]
-    return QueuedTransform(begin, work, LocalTimes.of(10), *places, None, (), [], [source])
+    return QueuedTransform(begin, work, LocalTimes.of(10), *places, None, (), read, [source])
 
 
 @pytest.fixture
@@ -41,6 +41,19 @@ def test_rows_wait_for_products_that_add_at_their_bank_of_sums(line):
     assert found.disturbed(0) == 1
     again, _ = found.take_back()
     assert found.follow(again, 1)[0] > read + 200
+
+
+@pytest.mark.parametrize("busy", ["banks", "sums"])
+def test_rows_of_both_memories_are_there_with_the_later_one(line, busy):
+    """A stream at the bank of one of the two holds up all of it, though the other one is free."""
+    banks, sums, found = line
+    {"banks": banks, "sums": sums}[busy].stream(0, 0, 500)
+    read, end = found.follow(queued(target=BANK, read=[0]), 1)
+    free = FollowedTransforms(Banks(BANK, 2), Banks(BANK, 2))
+    early, ended = free.follow(queued(target=BANK, read=[0]), 1)
+    assert early == pytest.approx(100 + ROWS, abs=3)
+    assert read == pytest.approx(500 + ROWS, abs=3)
+    assert end - read == pytest.approx(ended - early)
 
 
 def test_those_behind_are_taken_back_as_well_and_the_unit_goes_on_from_before(line):

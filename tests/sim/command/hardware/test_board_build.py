@@ -1,7 +1,12 @@
 """`celosia fpga --board`: what is refused before any work."""
 
+from pathlib import Path
+
 import pytest
 
+from celosia.sim.command.hardware.board_build import BoardWords
+from celosia.sim.export.silicon.fpga.bitstream import Clock
+from celosia.sim.export.silicon.fpga.boards import board_of
 from tests.support.command_line import refused
 
 
@@ -29,3 +34,13 @@ from tests.support.command_line import refused
 def test_bad_input(tmp_path, monkeypatch, words, message):
     monkeypatch.chdir(tmp_path)
     refused(message, "fpga", *words)
+
+
+@pytest.mark.parametrize(
+    ("mhz", "hertz"), [(4.1, 4_100_000), (8.2, 8_200_000), (33.3333, 33_333_300), (20, 20_000_000)]
+)
+def test_the_setup_has_the_clock_to_the_hertz(mhz, hertz):
+    """4.1 MHz are a little less than that in binary, and the host reads the hertz."""
+    words = BoardWords(board_of("ulx3s-85f"), "ulx3s-85f", 25, 115_200, 1 << 17, Path("a.bit"))
+    setup = words.setup(Clock(mhz, ""))
+    assert (setup.clock_hz, setup.baud, setup.memory_bytes) == (hertz, 115_200, 131_072)

@@ -8,7 +8,13 @@ import pytest
 
 from celosia.sim.command.models import text_model
 from celosia.sim.command.models.prompts import Prompt
-from celosia.sim.command.models.text_model import check_known, own_model, project_model, tokens_of
+from celosia.sim.command.models.text_model import (
+    check_known,
+    own_model,
+    project_model,
+    read_graph,
+    tokens_of,
+)
 from celosia.sim.support.problems import InputError
 from celosia.sw.reference.language.model_file import load_language_model
 
@@ -110,6 +116,14 @@ def test_a_window_is_no_longer_than_a_text_where_the_file_takes_no_more(monkeypa
     assert {len(each) for each in found.windows} == {11}
     with pytest.raises(InputError, match="too long"):
         own("bcd", 30)
+
+
+@pytest.mark.parametrize(("context", "read"), [(1, 8), (7, 8), (8, 8), (9, 9), (4081, 4081)])
+def test_a_file_is_read_for_enough_tokens_to_show_what_is_causal(monkeypatch, context, read):
+    """A single token sees itself alone, whether a mask is there or not."""
+    reader: Any = SimpleNamespace(read_decoder=lambda path, length: (path, length))
+    monkeypatch.setattr(text_model, "import_extra", lambda *_: reader)
+    assert read_graph(Path("m.onnx"), context) == (Path("m.onnx"), read)
 
 
 def test_tokens_that_the_model_has_not_are_refused_with_their_place():

@@ -9,6 +9,7 @@ import pytest
 from celosia.sim.command.outputs import folders as outputs
 from celosia.sim.reporting.page import page
 from celosia.sim.support import extras
+from celosia.sim.support.problems import OutputError
 from tests.support.command_line import SMALL, refused, right
 
 SPACE = '[[workload]]\nrun = "matmul --shape 8x8x8"\n'
@@ -35,6 +36,32 @@ def test_who_asks_for_no_page_needs_none(tmp_path, monkeypatch):
     monkeypatch.setattr(extras, "find_spec", lambda _: None)
     outputs.check_folder(None)
     right(*SMALL)
+
+
+@pytest.mark.parametrize(
+    ("there", "folder", "message"),
+    [
+        ("out/index.html/", "out", "out/index.html: is a directory, not a file to write"),
+        ("out", "out", "out: is not a directory"),
+        ("", "no/out", "there is no directory .*no"),
+        ("out/other.html", "out", None),
+        ("", "out", None),
+    ],
+)
+def test_a_page_that_cannot_be_written_is_refused_at_once(tmp_path, there, folder, message):
+    place = tmp_path / there.strip("/")
+    if there.endswith("/"):
+        place.mkdir(parents=True)
+    elif there:
+        place.parent.mkdir(exist_ok=True)
+        place.touch()
+    before = sorted(tmp_path.rglob("*"))
+    if message is None:
+        outputs.check_place(tmp_path / folder)
+    else:
+        with pytest.raises(OutputError, match=message):
+            outputs.check_place(tmp_path / folder)
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 RUN = json.loads((Path(__file__).parents[2] / "reporting/frozen/product.json").read_text())

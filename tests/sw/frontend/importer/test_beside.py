@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from onnx import helper
+from onnx import TensorProto, helper, load_model, save_model
 
 from celosia.sw.frontend.importer.import_model import Imported, examine, import_model
 from celosia.sw.frontend.importer.source.problems import ImportProblem
@@ -79,6 +79,17 @@ def test_what_is_wrong_is_said_of_both(write):
     found = examine(one, {"a/n": 1}, beside=[unknown])
     assert found.lost.keys() == {"c/y"}
     assert found.graph.outputs.keys() == {"a/y"}
+
+
+def test_what_a_file_says_otherwise_is_noted_under_its_name(write):
+    nodes = [node("MatMul", ["x", "w"], ["h"]), node("Relu", ["h"], ["y"])]
+    files = [write(name, 1, 2, 4, nodes=nodes) for name in ("a.onnx", "b.onnx")]
+    proto = load_model(files[1])
+    said = helper.make_tensor_value_info("h", TensorProto.FLOAT, [2, 5])
+    proto.graph.value_info.append(said)
+    save_model(proto, files[1])
+    found = import_model(files[0], {}, beside=files[1:])
+    assert found.notes == ("the file says that b/h is float32[2x5]; it is float32[2x3]",)
 
 
 def test_without_another_one_nothing_is_called_otherwise(write):

@@ -62,6 +62,11 @@ def test_constants_are_equal_by_their_elements_and_attributes_count():
     sums = [builder.op("reduce_sum", x, axes=(axis,), keepdims=False) for axis in (0, 1)]
     graph = builder.finish(dict(zip("ab", sums, strict=True)))
     assert len(merge_twins(graph)[0].nodes) == 2
+    builder = GraphBuilder("a column and a row")
+    x, four = builder.input("x", TensorType("float32", (4, 4))), WEIGHTS[0, :4]
+    least = [builder.op("min", x, builder.constant(four.reshape(s))) for s in ((4, 1), (1, 4))]
+    graph = builder.finish(dict(zip("ab", least, strict=True)))
+    assert len(merge_twins(graph)[0].nodes) == 2
     zero = np.zeros((4, 8), np.float32)
     zeros = built([("min", zero)], [("min", -zero)])
     assert len(merge_twins(zeros)[0].nodes) == 2

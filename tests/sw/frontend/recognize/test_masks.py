@@ -23,12 +23,12 @@ class Graph(GraphBuilder):
             self.input(name, TensorType("float32", (BATCH, HEADS, KEYS, WIDTH)))
         self.input("mask", TensorType(kind, (BATCH, KEYS)))
 
-    def padding(self):
+    def padding(self, least=LEAST):
         """(1 - mask) * least, as classic exports have it."""
         four = self.op("reshape", "mask", shape=(BATCH, 1, 1, KEYS))
         shown = self.op("cast", four, to="float32")
         absent = self.op("sub", self.like(1, "q"), shown)
-        return self.op("mul", absent, self.like(LEAST, "q"))
+        return self.op("mul", absent, self.like(least, "q"))
 
     def recognized(self, bias):
         attributes = {"scale": 0.5, "causal": False, "first_query": 0}
@@ -58,6 +58,16 @@ def test_padding_becomes_a_count_of_keys():
     node, form, refused = graph.recognized(graph.padding())
     assert form.keys == "mask.keys"
     assert (form.bias, node.attributes["causal"], refused) == (None, False, [])
+
+
+@pytest.mark.parametrize(("least", "hides"), [(-1e4, True), (-9999, False)])
+def test_what_hides_is_ten_thousand_below_the_others_at_least(least, hides):
+    """As BERT's own exports have it: a key that counts less than that is still a key."""
+    graph = Graph()
+    assert (graph.recognized(graph.padding(least))[1].keys == "mask.keys") is hides
+    graph = Graph()
+    node, *_ = graph.recognized(graph.constant(triangle(least)))
+    assert node.attributes["causal"] is hides
 
 
 def test_padding_of_bools_becomes_a_count_of_keys():

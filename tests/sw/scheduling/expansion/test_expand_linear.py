@@ -108,11 +108,20 @@ def test_scores_that_fit_are_loaded_for_all_three_passes():
     assert set(functions[2:]) == {Function.PROBABILITY}
 
 
-def test_scores_that_do_not_fit_are_loaded_for_each_pass():
+@pytest.mark.parametrize(
+    ("cols", "tiles", "times"),
+    [(300, (32, 32, 11), 3), (200, (32, 18), 1), (129, (32, 1), 1), (96, (12, 12), 1)],
+)
+def test_scores_that_do_not_fit_are_loaded_for_each_pass(cols, tiles, times):
+    """Two blocks are still there, one in each half, and each pass is over both."""
     config = configured("tiny", accumulator_kib=1)
-    ops = written(softmax_case(1, 300, seed=1, mask=Mask(keys=250, causal=True)), config)
+    case = softmax_case(1, cols, seed=1, mask=Mask(keys=cols - 50, causal=True))
+    plan = decide_graph(case.graph, config)
+    (stage,) = plan.stages
+    plan = replace(plan, stages=(replace(stage, tiles=tiles),))
+    ops = [one.op for one in expanded(case, config, plan)]
     loads = [op for op in ops if isinstance(op, Load)]
-    assert sum(op.view.cols for op in loads) == 3 * 300
+    assert sum(op.view.cols for op in loads) == times * cols
     for function in (Function.MAXIMUM, Function.SUM):
         passes = [op for op in transforms(ops) if op.function is function]
         assert [op.settings["start"] for op in passes] == [1, *[0] * (len(passes) - 1)]
