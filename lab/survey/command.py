@@ -74,7 +74,7 @@ def survey(
     known = None if against is None else read_report(str(against), "survey")
     workers = executor or f"local:{jobs or os.cpu_count() or 1}"
     parse_executor(workers)
-    check_folder(out)
+    check_folder(out, DOCUMENT)
     make_folder(out)
     try:
         with progress_bar() as tell, lanes_of(workers) as lanes:

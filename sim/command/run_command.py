@@ -16,7 +16,7 @@ from celosia.sim.command.options.run_options import (
     target,
     wave_words,
 )
-from celosia.sim.command.outputs.folders import check_folder, write_reports
+from celosia.sim.command.outputs.folders import RUN, check_folder, write_reports
 from celosia.sim.command.outputs.model_tables import print_model
 from celosia.sim.command.outputs.tables import print_report
 from celosia.sim.run.models.model_outcome import ModelOutcome
@@ -59,7 +59,7 @@ def run(
     result = asked.options.get("out")
     for path in (outputs.json, result, outputs.trace):
         check_destination(path)
-    check_folder(outputs.report)
+    check_folder(outputs.report, RUN)
     with progress_bar() as tell:
         outcome = run_advised(options, tell)
     show(outcome, outputs)

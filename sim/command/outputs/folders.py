@@ -20,25 +20,26 @@ RUN: Final = "RUN.json"
 """Names in the folder of a report."""
 
 
-def check_folder(folder: Path | None) -> None:
-    """Raise `OutputError` if a report can certainly not be written to `folder`.
+def check_folder(folder: Path | None, *beside: str) -> None:
+    """Raise `OutputError` if a page, and files `beside` it, can certainly not be in `folder`.
 
     Raises `EnvironmentProblem` if there is nothing to draw its page with.
     """
     if folder is None:
         return
     check_extra("plotly", "report")
-    check_place(folder)
+    check_place(folder, *beside)
 
 
-def check_place(folder: Path) -> None:
-    """Raise `OutputError` if a page can certainly not be written to `folder`."""
+def check_place(folder: Path, *beside: str) -> None:
+    """Raise `OutputError` if a page, and files `beside` it, can certainly not be in `folder`."""
     if not folder.exists():
         check_destination(folder)
     elif not folder.is_dir():
         raise OutputError(f"{folder}: is not a directory")
     else:
-        check_destination(folder / PAGE)
+        for name in (PAGE, *beside):
+            check_destination(folder / name)
 
 
 def make_folder(folder: Path) -> Path:

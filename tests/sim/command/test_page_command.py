@@ -40,6 +40,8 @@ def test_a_place_that_cannot_be_written_is_refused_first(quick):
     (quick / "file").write_text("mine")
     refused("file: is not a directory", "page", "--out", "file")
     refused("there is no directory", "page", "--out", "no/where")
+    (quick / "there/index.html").mkdir(parents=True)
+    refused("there/index.html: is a directory", "page", "--out", "there")
 
 
 def test_a_wrong_result_makes_no_page(quick, monkeypatch):

@@ -42,6 +42,7 @@ def test_who_asks_for_no_page_needs_none(tmp_path, monkeypatch):
     ("there", "folder", "message"),
     [
         ("out/index.html/", "out", "out/index.html: is a directory, not a file to write"),
+        ("out/RUN.json/", "out", "out/RUN.json: is a directory, not a file to write"),
         ("out", "out", "out: is not a directory"),
         ("", "no/out", "there is no directory .*no"),
         ("out/other.html", "out", None),
@@ -57,11 +58,28 @@ def test_a_page_that_cannot_be_written_is_refused_at_once(tmp_path, there, folde
         place.touch()
     before = sorted(tmp_path.rglob("*"))
     if message is None:
-        outputs.check_place(tmp_path / folder)
+        outputs.check_place(tmp_path / folder, outputs.RUN)
     else:
         with pytest.raises(OutputError, match=message):
-            outputs.check_place(tmp_path / folder)
+            outputs.check_place(tmp_path / folder, outputs.RUN)
     assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("RUN.json", (*SMALL, "--report", "out")),
+        ("index.html", (*SMALL, "--report", "out")),
+        ("survey.json", ("survey", "--quick", "--out", "out")),
+        ("index.html", ("sweep", "space.toml", "--out", "out")),
+    ],
+)
+def test_nothing_runs_whose_page_or_data_cannot_be_written(name, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("space.toml").write_text(SPACE)
+    Path("out", name).mkdir(parents=True)
+    refused(f"out/{name}: is a directory, not a file to write", *words)
+    assert [each.name for each in Path("out").iterdir()] == [name]
 
 
 RUN = json.loads((Path(__file__).parents[2] / "reporting/frozen/product.json").read_text())
