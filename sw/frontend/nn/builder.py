@@ -67,10 +67,18 @@ class GraphBuilder:
                 continue
             waiting.pop()
             if rule is not None:
-                known[each] = rule([known[other] for other in operands])
+                found = rule([known[other] for other in operands])
+                known[each] = max(found, 0.0) if node and self._is_square(node) else found
             else:
                 known[each] = -inf if value is None else float(value.min(initial=inf))
         return known[name]
+
+    def _is_square(self, node: Node) -> bool:
+        """Whether a node is its operand to an even power, which no number makes negative."""
+        if node.op == "pow":
+            power = self._constants.get(node.inputs[1])
+            return power is not None and bool(np.all(power % 2 == 0))
+        return node.op == "mul" and node.inputs[0] == node.inputs[1]
 
     def is_computed(self, name: str) -> bool:
         """Whether a product is among what a tensor of floats is made of."""

@@ -1,157 +1,180 @@
 """Recognizes LayerNorm and RMSNorm that are written operator by operator."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass, replace
+from math import sqrt
+from typing import Any, Final
 
 import numpy as np
 
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.graph import Node
-from celosia.sw.frontend.recognize.prove import Probe, uneven_rows
+from celosia.sw.frontend.nn.operators.operator import Array
+from celosia.sw.frontend.recognize.prove import Probe, long_rows, uneven_rows
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.rewrite import Match
 
 __all__ = ["find_head_norms", "find_norms"]
 
+_SMALL: Final = 1e-5
+"""An epsilon that files add to a root, or the least that it is, is up to here taken under the root:
+rows of a size of .01 then differ by a thousandth, and those that are larger by less."""
+
 
 def find_norms(reader: Reader) -> Iterator[Match]:
-    """What is divided by the root of a mean square, with the factors and addends behind it.
+    """What is divided by the size of its rows, with the factors and addends around it.
 
-    Rows over their lengths, or over a number where these are less, are so, too.
+    A size is a multiple of the root of a mean or a sum of squares: a length and a deviation are.
     """
     readers = reader.graph.readers()
     for node in reader.nodes:
-        least = _least_length(reader, node)
-        if least is not None:
-            yield _length(node, least)
-        root = _root(reader, node)
-        if root is None or not _is_last(root, node):
-            continue
-        found = _normed(reader, root, node)
+        found = _divided(reader, node)
         if found is not None:
-            x, epsilon, centered = found
-            yield _match(reader, readers, node, x, epsilon, centered=centered)
+            yield _match(reader, readers, node, *found)
 
 
-def _root(reader: Reader, node: Node) -> Node | None:
-    """The root that a node divides by, or by whose inverse it multiplies."""
+@dataclass(frozen=True)
+class _Size:
+    """The factor times the root of the mean square of a row of `x`, and of an epsilon.
+
+    Of the distances of its elements from their mean, if it is `centered`.
+    """
+
+    x: str
+    centered: bool
+    factor: float
+    epsilon: float
+    exact: bool
+    """Whether the file, too, has its epsilon under the root."""
+
+
+def _divided(reader: Reader, node: Node) -> tuple[str, _Size] | None:
+    """What a node divides by the size of rows, or multiplies by the inverse, and that size."""
+    found = None
     if node.op == "div":
-        return reader.producer(node.inputs[1], "sqrt", "pow")
-    if node.op == "mul":
-        for name in node.inputs:
-            inverse = reader.producer(name, "div", "pow")
-            if inverse is None:
-                continue
-            if inverse.op == "pow":
-                return inverse if reader.scalar(inverse.inputs[1]) == -0.5 else None
-            if reader.scalar(inverse.inputs[0]) == 1:
-                return reader.producer(inverse.inputs[1], "sqrt")
-    return None
+        found = node.inputs[0], _size(reader, node, node.inputs[1])
+    for x, other in (node.inputs, node.inputs[::-1]) if node.op == "mul" else ():
+        name, _ = reader.chain(other)
+        inverse = reader.producer(name, "div", "pow")
+        if inverse is not None and inverse.op == "pow":
+            found = x, _rooted(reader, node, inverse, -0.5)
+        elif inverse is not None and (number := reader.scalar(inverse.inputs[0])):
+            size = _size(reader, node, inverse.inputs[1])
+            found = x, size and replace(size, factor=size.factor / number)
+    return None if found is None or found[1] is None else (found[0], found[1])
 
 
-def _is_last(root: Node, node: Node) -> bool:
-    """Whether the root has one number for each row of the result."""
-    return root.type.rank == node.type.rank > 0 and root.type.shape[-1] == 1
+def _size(reader: Reader, node: Node, name: str) -> _Size | None:
+    line = _line(reader, name, "sqrt", "pow")
+    if line is None:
+        return None
+    root, factor, added = line
+    size = _rooted(reader, node, root, 0.5)
+    factor = 0.0 if size is None else size.factor * factor
+    if size is None or factor <= 0 or not 0 <= added <= _SMALL * factor:
+        return None
+    epsilon = size.epsilon + (added / factor) ** 2
+    return replace(size, factor=factor, epsilon=epsilon, exact=not added)
 
 
-def _normed(reader: Reader, root: Node, node: Node) -> tuple[str, float, bool] | None:
-    """What is normalized, the epsilon under the root, and whether the mean is taken off."""
-    name, epsilon = root.inputs[0], 0.0
-    total = reader.producer(name, "add")
-    if total is not None:
-        for number, other in (total.inputs, total.inputs[::-1]):
-            if (value := reader.scalar(number)) is not None:
-                name, epsilon = other, value
-    mean = reader.producer(name, "reduce_mean")
-    square = None if mean is None else reader.producer(mean.inputs[0], "pow", "mul")
-    if square is None or square.type.shape != node.type.shape:
+def _rooted(reader: Reader, node: Node, root: Node, power: float) -> _Size | None:
+    """The size that a root is, of rows of the shape of `node`."""
+    if root.op == "pow" and reader.scalar(root.inputs[1]) != power:
+        return None
+    line = _line(reader, root.inputs[0], "reduce_mean", "reduce_sum")
+    if line is None:
+        return None
+    total, factor, epsilon = line
+    square = reader.producer(total.inputs[0], "pow", "mul")
+    last = node.type.rank - 1
+    if square is None or square.type != node.type or total.attributes["axes"] != (last,):
         return None
     if square.op == "pow" and reader.scalar(square.inputs[1]) != 2:
         return None
-    inner = square.inputs[0]
-    difference = reader.producer(inner, "sub")
-    if difference is not None:
-        off = reader.producer(difference.inputs[1], "reduce_mean")
-        if off is not None and off.inputs[0] == difference.inputs[0]:
-            return difference.inputs[0], epsilon, True
-    return inner, epsilon, False
+    factor *= node.type.shape[-1] if total.op == "reduce_sum" else 1
+    if factor <= 0:
+        return None
+    x, centered = square.inputs[0], False
+    difference = reader.producer(x, "sub")
+    off = None if difference is None else reader.producer(difference.inputs[1], "reduce_mean")
+    if difference is not None and off is not None and off.inputs[0] == difference.inputs[0]:
+        x, centered = off.inputs[0], True
+    return _Size(x, centered, sqrt(factor), epsilon / factor, exact=True)
+
+
+def _line(reader: Reader, name: str, *ops: str) -> tuple[Node, float, float] | None:
+    """The node of `ops` of which a tensor is a multiple, the factor, and what is added to it.
+
+    What a tensor is at least counts as added: it is small where a norm has it.
+    """
+    factor, added = 1.0, 0.0
+    while True:
+        name, _ = reader.chain(name)  # Repeated for each element of a row.
+        node, scaled = reader.producer(name), reader.scaled(name)
+        if node is None or node.op in ops:
+            return None if node is None else (node, factor, added)
+        if scaled is not None:
+            name, factor = scaled[0], factor * scaled[1]
+            continue
+        pairs = (node.inputs, node.inputs[::-1]) if node.op in {"add", "max"} else ()
+        known = [(one, end) for one, other in pairs if (end := reader.scalar(other)) is not None]
+        if not known:
+            return None
+        name, added = known[0][0], added + factor * known[0][1]
 
 
 def _match(
-    reader: Reader,
-    readers: dict[str, list[Node]],
-    node: Node,
-    x: str,
-    epsilon: float,
-    *,
-    centered: bool,
+    reader: Reader, readers: dict[str, list[Node]], node: Node, divided: str, size: _Size
 ) -> Match:
-    root, width = node, node.type.shape[-1]
-    gamma, root = _vector(reader, readers, root, "mul", width)
-    beta, root = _vector(reader, readers, root, "add", width) if centered else (None, root)
-    constants = [name for name in (gamma, beta) if name is not None]
-
-    def build(builder: GraphBuilder, operands: Sequence[str]) -> str:
-        source, *rest = operands
-        rows = [builder.op("reshape", name, shape=(width,)) for name in rest]
-        if gamma is None:
-            one = np.ones(width, builder.type(source).dtype)
-            rows = [builder.constant(one), *rows]
-        op = "layernorm" if centered else "rmsnorm"
-        return builder.op(op, source, *rows, axis=node.type.rank - 1, epsilon=float(epsilon))
-
-    what = "a LayerNorm" if centered else "an RMSNorm"
-    operands, probes = (x, *constants), _probes(epsilon)
-    return Match(what=what, root=root.name, operands=operands, build=build, probes=probes)
-
-
-def _probes(epsilon: float) -> dict[int, Probe]:
-    """Without an epsilon, a row of one number again and again has no norm in the file, either."""
-    return {} if epsilon else {0: uneven_rows}
-
-
-def _vector(
-    reader: Reader, readers: dict[str, list[Node]], node: Node, op: str, width: int
-) -> tuple[str | None, Node]:
-    """The vector that the one reader of a node multiplies or adds, and the reader."""
-    following = readers[node.name]
-    if len(following) == 1 and following[0].op == op and following[0].type == node.type:
-        (after,) = following
-        for name in after.inputs:
-            value = reader.value(name)
-            if value is not None and value.size == width and value.shape[-1:] == (width,):
-                return name, after
-    return None, node
-
-
-def _least_length(reader: Reader, node: Node) -> float | None:
-    """The number that a node divides by where its rows are no longer; None: not by lengths."""
-    if node.op != "div" or not node.type.rank:
-        return None
-    name, _ = reader.chain(node.inputs[1])  # Repeated for each element of a row.
-    least, floor = 0.0, reader.producer(name, "max")
-    for number, other in () if floor is None else (floor.inputs, floor.inputs[::-1]):
-        if (value := reader.scalar(number)) is not None:
-            name, least = other, value
-    root = reader.producer(name, "sqrt")
-    total = None if root is None else reader.producer(root.inputs[0], "reduce_sum")
-    if total is None or total.attributes["axes"] != (node.type.rank - 1,):
-        return None
-    square = reader.producer(total.inputs[0], "pow", "mul")
-    return least if square is not None and square.inputs[0] == node.inputs[0] else None
-
-
-def _length(node: Node, least: float) -> Match:
-    width = node.type.shape[-1]
+    root, width, centered = node, node.type.shape[-1], size.centered
+    gamma, beta = np.full(width, 1 / size.factor), None
+    while (before := _vector(reader, reader.producer(divided, "mul"), width)) is not None:
+        if divided == size.x:
+            break
+        divided, gamma = before[0], gamma * before[1]
+    while (behind := _behind(reader, readers, root, "mul", width)) is not None:
+        gamma, root = gamma * behind[0], behind[1]
+    if centered and (behind := _behind(reader, readers, root, "add", width)) is not None:
+        beta, root = behind
 
     def build(builder: GraphBuilder, operands: Sequence[str]) -> str:
         (x,) = operands
-        gamma = np.full(width, width**-0.5, builder.type(x).dtype)
-        attributes = {"axis": node.type.rank - 1, "epsilon": least**2 / width}
-        return builder.op("rmsnorm", x, builder.constant(gamma), **attributes)
+        dtype, vectors = builder.type(x).dtype, (gamma, beta)
+        rows = [builder.constant(row.astype(dtype)) for row in vectors if row is not None]
+        op = "layernorm" if centered else "rmsnorm"
+        return builder.op(op, x, *rows, axis=node.type.rank - 1, epsilon=size.epsilon)
 
-    operands, what = (node.inputs[0],), "rows over their lengths"
-    return Match(what=what, root=node.name, operands=operands, build=build, probes=_probes(least))
+    what = "a LayerNorm" if centered else "an RMSNorm"
+    return Match(what=what, root=root.name, operands=(size.x,), build=build, probes=_probes(size))
+
+
+def _probes(size: _Size) -> dict[int, Probe]:
+    """Without an epsilon, a row of one number again and again has no norm in the file, either."""
+    if not size.epsilon:
+        return {0: uneven_rows}
+    return {} if size.exact else {0: long_rows}
+
+
+def _vector(reader: Reader, node: Node | None, width: int) -> tuple[str, Array] | None:
+    """What a node combines with a known number for all elements or for each column, and those."""
+    for x, other in () if node is None else (node.inputs, node.inputs[::-1]):
+        value = reader.value(other)
+        if value is None or node is None or reader.type(x) != node.type:
+            continue
+        if value.size == 1 or (value.size == width and value.shape[-1:] == (width,)):
+            return x, np.broadcast_to(value.reshape(-1).astype(np.float64), (width,))
+    return None
+
+
+def _behind(
+    reader: Reader, readers: dict[str, list[Node]], node: Node, op: str, width: int
+) -> tuple[Array, Node] | None:
+    """The vector that the one reader of a node multiplies or adds, and the reader."""
+    following = readers[node.name]
+    if len(following) != 1 or following[0].op != op:
+        return None
+    found = _vector(reader, following[0], width)
+    return None if found is None else (found[1], following[0])
 
 
 def find_head_norms(reader: Reader) -> Iterator[Match]:

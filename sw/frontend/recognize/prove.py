@@ -20,6 +20,7 @@ __all__ = [
     "Build",
     "Probe",
     "difference",
+    "long_rows",
     "or_hidden",
     "ordinary_rows",
     "rows_of_all_scales",
@@ -108,15 +109,22 @@ def uneven_rows(random: np.random.Generator, kind: TensorType) -> Array:
     return _scaled_rows(ordinary_rows(random, kind), kind, ())
 
 
-def _scaled_rows(drawn: Array, kind: TensorType, even: Sequence[float]) -> Array:
+def long_rows(random: np.random.Generator, kind: TensorType) -> Array:
+    """Rows of scale 30, beside which what is added to their size is nothing, or constant ones."""
+    return _scaled_rows(ordinary_rows(random, kind), kind, (1.5, 0.0), _SCALES[-1:])
+
+
+def _scaled_rows(
+    drawn: Array, kind: TensorType, even: Sequence[float], scales: Sequence[float] = _SCALES
+) -> Array:
     """`drawn` by the scales, and rows of each of these numbers behind them, again and again."""
     if not kind.is_float or not drawn.size:
         return drawn
     rows = drawn.reshape(-1, kind.shape[-1] if kind.rank else 1)
-    numbers = np.arange(len(rows)) % (len(_SCALES) + len(even))
-    for index, scale in enumerate(_SCALES):
+    numbers = np.arange(len(rows)) % (len(scales) + len(even))
+    for index, scale in enumerate(scales):
         rows[numbers == index] *= scale
-    for index, number in enumerate(even, len(_SCALES)):
+    for index, number in enumerate(even, len(scales)):
         rows[numbers == index] = number
     return drawn
 

@@ -240,7 +240,14 @@ ELEMENTWISE: Final = (
         commutes=True,
     ),
     _pair("or", np.bitwise_or, _LOGIC, "a or b, bit by bit."),
-    _pair("pow", _power, NUMBERS, "a to the power of b; integers are truncated.", written="around"),
+    _pair(
+        "pow",
+        _power,
+        NUMBERS,
+        "a to the power of b; integers are truncated.",
+        written="around",
+        bound=lambda least: _product(least[:1]),
+    ),
     _pair("sub", np.subtract, NUMBERS, "a - b; integers wrap.", written="around", neutral=0),
     _pair("xor", np.bitwise_xor, _LOGIC, "a or b but not both, bit by bit."),
     Operator(

@@ -36,6 +36,7 @@ def _reduction(
     allowed: Sequence[str],
     doc: str,
     empty: bool = True,
+    bound: Callable[[Sequence[float]], float] | None = min,
 ) -> Operator:
     def infer(types: Sequence[TensorType], attributes: Mapping[str, Any]) -> TensorType:
         kind = same_types(types, allowed)
@@ -57,7 +58,12 @@ def _reduction(
         infer=infer,
         compute=run,
         reach=Reach.ALL,
+        bound=bound,
     )
+
+
+def _total_bound(least: Sequence[float]) -> float:
+    return 0.0 if min(least) >= 0 else -np.inf
 
 
 def mean(x: Array, axis: tuple[int, ...], keepdims: bool) -> Array:
@@ -119,8 +125,20 @@ REDUCTIONS: Final = (
     _reduction("reduce_max", np.max, TYPES, "The largest element along axes.", empty=False),
     _reduction("reduce_mean", mean, FLOATS, "The mean along axes."),
     _reduction("reduce_min", np.min, TYPES, "The smallest element along axes.", empty=False),
-    _reduction("reduce_prod", np.prod, NUMBERS, "The product along axes; integers wrap."),
-    _reduction("reduce_sum", np.sum, NUMBERS, "The sum along axes; integers wrap."),
+    _reduction(
+        "reduce_prod",
+        np.prod,
+        NUMBERS,
+        "The product along axes; integers wrap.",
+        bound=_total_bound,
+    ),
+    _reduction(
+        "reduce_sum",
+        np.sum,
+        NUMBERS,
+        "The sum along axes; integers wrap.",
+        bound=_total_bound,
+    ),
     Operator(
         name="argmax",
         doc="The place of the largest element along an axis: of the first one, or of the `last`.",

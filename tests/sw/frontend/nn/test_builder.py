@@ -72,6 +72,8 @@ def test_what_no_element_is_less_than():
     weak, strong = builder.like(-1, x), builder.like(1, x)
     magnitude = builder.op("abs", x)
     view = builder.op("transpose", magnitude, permutation=(1, 0))
+    along = {"axes": (1,), "keepdims": True}
+    above = builder.op("add", magnitude, weak)
     least = {
         x: -np.inf,
         weak: -1,
@@ -79,7 +81,7 @@ def test_what_no_element_is_less_than():
         magnitude: 0,
         builder.op("mul", magnitude, strong): 0,
         builder.op("mul", magnitude, weak): -np.inf,
-        builder.op("add", magnitude, weak): -1,
+        above: -1,
         builder.op("add", builder.op("erf", x), strong): 0,
         builder.op("tanh", x): -1,
         builder.op("max", x, strong): 1,
@@ -88,6 +90,14 @@ def test_what_no_element_is_less_than():
         builder.op("concat", view, builder.op("exp", view), axis=0): 0,
         builder.op("softmax", x, axis=-1): 0,
         builder.op("neg", magnitude): -np.inf,
+        builder.op("mul", x, x): 0,
+        builder.op("pow", x, builder.like(2, x)): 0,
+        builder.op("pow", x, builder.like(3, x)): -np.inf,
+        builder.op("pow", magnitude, x): 0,
+        builder.op("reduce_mean", above, **along): -1,
+        builder.op("reduce_sum", magnitude, **along): 0,
+        builder.op("reduce_sum", above, **along): -np.inf,
+        builder.op("reduce_max", x, **along): -np.inf,
     }
     assert {name: builder.least(name) for name in least} == least
 

@@ -143,13 +143,96 @@ def test_the_mean_of_another_tensor_is_not_its_own():
     np.testing.assert_allclose(after, expected, atol=1e-5)
 
 
-def test_one_over_another_number_is_no_inverse():
+GAMMA, BETA = np.random.default_rng(2).uniform(0.5, 2, (2, 16)).astype(np.float32)
+
+
+def _graph(write):
+    """The graph of a function of a builder and its input."""
     builder = GraphBuilder("test")
-    x = builder.input("x", KIND)
-    square = builder.op("mul", x, x)
-    under = builder.op("reduce_mean", square, axes=(2,), keepdims=True)
-    inverse = builder.op("div", builder.like(2, x), builder.op("sqrt", under))
-    graph = builder.finish({"out": builder.op("mul", x, inverse)})
+    return builder.finish({"out": write(builder, builder.input("x", KIND))})
+
+
+def _along(builder, op, x):
+    return builder.op(op, x, axes=(2,), keepdims=True)
+
+
+def _times(builder, x, value):
+    return builder.op("mul", x, builder.constant(np.asarray(value, np.float32)))
+
+
+def _plus(builder, x, value):
+    return builder.op("add", x, builder.constant(np.asarray(value, np.float32)))
+
+
+def inverse_times_two(builder, x):
+    under = _along(builder, "reduce_mean", builder.op("mul", x, x))
+    return builder.op("mul", x, builder.op("div", builder.like(2, x), builder.op("sqrt", under)))
+
+
+def unit_times_root(builder, x):
+    """RMSNorm as rows over their lengths, times the root of the width, times factors."""
+    total = _along(builder, "reduce_sum", builder.op("mul", x, x))
+    length = builder.op("max", builder.op("sqrt", total), builder.like(1e-12, x))
+    return _times(builder, _times(builder, builder.op("div", x, length), 4), GAMMA)
+
+
+def scaled_length(builder, x):
+    """ScaleNorm: a factor before, and the least of what is a multiple of a length."""
+    total = _along(builder, "reduce_sum", builder.op("mul", x, x))
+    size = _times(builder, builder.op("sqrt", total), 0.25)
+    size = builder.op("max", size, builder.like(1e-5, x))
+    return builder.op("div", _times(builder, x, GAMMA), size)
+
+
+def sum_over_width(builder, x):
+    total = _along(builder, "reduce_sum", builder.op("pow", x, builder.like(2, x)))
+    mean = builder.op("div", total, builder.like(16, x))
+    root = builder.op("sqrt", _plus(builder, mean, 1e-6))
+    return _times(builder, builder.op("div", x, root), GAMMA)
+
+
+def inverse_of_largest(builder, x):
+    """TensorFlow's l2_normalize: the root of a sum that is at least an epsilon."""
+    total = _along(builder, "reduce_sum", builder.op("mul", x, x))
+    under = builder.op("max", total, builder.like(1e-12, x))
+    return builder.op("mul", x, builder.op("pow", under, builder.like(-0.5, x)))
+
+
+def over_deviation(builder, x, epsilon=1e-6):
+    """LayerNorm by an unbiased deviation, with the epsilon behind the root."""
+    away = builder.op("sub", x, _along(builder, "reduce_mean", x))
+    variance = _times(
+        builder, _along(builder, "reduce_mean", builder.op("mul", away, away)), 16 / 15
+    )
+    size = _plus(builder, builder.op("sqrt", variance), epsilon)
+    return _plus(builder, builder.op("div", _times(builder, away, GAMMA), size), BETA)
+
+
+FORMS = {
+    inverse_times_two: lambda x: 2 * x / np.sqrt((x * x).mean(-1, keepdims=True)),
+    unit_times_root: lambda x: 4 * GAMMA * x / np.linalg.norm(x, axis=-1, keepdims=True),
+    scaled_length: lambda x: 4 * GAMMA * x / np.linalg.norm(x, axis=-1, keepdims=True),
+    sum_over_width: lambda x: GAMMA * x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-6),
+    inverse_of_largest: lambda x: x / np.linalg.norm(x, axis=-1, keepdims=True),
+    over_deviation: lambda x: (
+        GAMMA * (x - x.mean(-1, keepdims=True)) / x.std(-1, ddof=1, keepdims=True) + BETA
+    ),
+}
+
+
+@pytest.mark.parametrize("write", FORMS, ids=lambda write: write.__name__)
+def test_sizes_of_rows_are_written_in_many_ways(write):
+    """All factors are the norm's, and what keeps a size from 0 is its epsilon."""
+    (node,) = (graph := rewrite(_graph(write), find_norms).graph).nodes
+    assert node.op == ("layernorm" if write is over_deviation else "rmsnorm")
+    x = np.random.default_rng(1).standard_normal(KIND.shape).astype(np.float32)
+    found = interpret(graph, {"x": x})["out"]
+    np.testing.assert_allclose(found, FORMS[write](x), rtol=2e-5, atol=1e-5)
+
+
+def test_an_epsilon_that_rows_have_behind_the_root_is_none_under_it():
+    """Rows of a deviation of a tenth are a tenth smaller for an epsilon of a hundredth."""
+    graph = _graph(lambda builder, x: over_deviation(builder, x, 0.01))
     assert rewrite(graph, find_norms).graph is graph
 
 

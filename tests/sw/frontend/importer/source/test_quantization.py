@@ -5,6 +5,7 @@ import pytest
 from onnx import helper
 
 from celosia.sw.frontend.nn.interpret import interpret
+from celosia.sw.frontend.recognize.recognize import recognized_graph
 from tests.support.onnx_runtime import run_session, runtime_session
 from tests.sw.frontend.importer.models import floats, imported, model
 
@@ -94,6 +95,25 @@ def test_integers_without_negative_numbers_are_a_relu(zero):
 def test_what_is_never_negative_gets_no_second_relu(producer, zero):
     nodes = imported(left_to_integers(producer, zero)).graph.nodes
     assert [node.op for node in nodes].count("relu") == (producer == "Relu")
+
+
+@pytest.mark.parametrize("square", ["Pow", "Mul"])
+def test_a_norm_whose_mean_square_is_rounded_is_a_norm(square):
+    """`quantize_static` rounds the sum of mean and epsilon, which no number makes negative."""
+    given = {"w": SQUARE, "two": np.float32(2), "e": np.float32(1e-5), "s": np.float32(0.05)}
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["p"]),
+        helper.make_node(square, ["p", "two" if square == "Pow" else "p"], ["p2"]),
+        helper.make_node("ReduceMean", ["p2"], ["mean"], axes=[-1]),
+        helper.make_node("Add", ["mean", "e"], ["sum"]),
+        helper.make_node("QuantizeLinear", ["sum", "s", "z"], ["q"]),
+        helper.make_node("DequantizeLinear", ["q", "s", "z"], ["d"]),
+        helper.make_node("Sqrt", ["d"], ["root"]),
+        helper.make_node("Div", ["p", "root"], ["y"]),
+    ]
+    constants = {name: np.asarray(value) for name, value in {**given, "z": np.uint8(0)}.items()}
+    found = imported(model(nodes, {"x": [8, 8]}, ["y"], constants)).graph
+    assert [node.op for node in recognized_graph(found).nodes] == ["matmul", "rmsnorm"]
 
 
 WEIGHTS = np.random.default_rng(0).integers(-128, 128, (8, 6), np.int8)
