@@ -8,6 +8,7 @@ may be guarded against.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Final
 
 import numpy as np
@@ -231,23 +232,18 @@ def _least(reader: Reader, name: str) -> float:
 
 
 def _four_axes(shapes: Sequence[tuple[int, ...]]) -> tuple[int, int, int, int] | None:
-    """Scores as (batch, heads, queries, keys), if their shapes only merge the first two.
+    """Scores as (batch, heads, queries, keys), if their shapes only merge the first axes.
 
-    Five axes split the batch into images and their windows.
+    What is in front of heads splits the batch, such as into images and their windows.
     """
     ends = {shape[-2:] for shape in shapes if len(shape) >= 2}
-    if len(ends) != 1 or any(len(shape) not in {2, 3, 4, 5} for shape in shapes):
-        return None
-    whole = {shape for shape in shapes if len(shape) == 4}
-    if len(whole) > 1:
+    if len(ends) != 1 or any(len(shape) < 2 for shape in shapes):
         return None
     rows, keys = ends.pop()
-    if whole:
-        batch, heads = whole.pop()[:2]
-    else:
-        batch, heads = 1, int(np.prod(shapes[0][:-2]))
-    if any(len(shape) == 5 and shape[2] != heads for shape in shapes):
+    whole = {(prod(shape[:-3]), shape[-3]) for shape in shapes if len(shape) >= 4}
+    if len(whole) > 1:
         return None
+    batch, heads = whole.pop() if whole else (1, prod(shapes[0][:-2]))
     return batch, heads, rows, keys
 
 

@@ -1,8 +1,9 @@
 """Turns convolutions into products: of patches, where windows do not overlap, or of windows.
 
-What is added to each channel behind one is its bias.  A convolution of groups becomes a product for
-each group, if groups are wide enough for an array; narrow ones, as of a depthwise convolution, are
-put together, with weights of 0 between them.
+Places that are left out behind one are padding that it does without.  What is added to each channel
+behind one is its bias.  A convolution of groups becomes a product for each group, if groups are
+wide enough for an array; narrow ones, as of a depthwise convolution, are put together, with weights
+of 0 between them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,12 +19,51 @@ from celosia.sw.frontend.recognize.prove import ordinary_rows
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.rewrite import Match, Refusal
 
-__all__ = ["find_biases", "find_convolutions"]
+__all__ = ["find_biases", "find_convolutions", "find_trims"]
 
 _LEAST_WIDTH: Final = 8
 """The filters of a group are at least so many: half of the columns of the usual arrays."""
 _WIDTH: Final = 16
 """Narrow groups are put together up to so many filters: the columns of the usual arrays."""
+
+
+def find_trims(reader: Reader) -> Iterator[Match]:
+    """Convolutions whose first or last places nobody reads, as where causal ones are padded twice.
+
+    So TCN, Mamba and the positions of wav2vec 2.0 are written.
+    """
+    readers, outputs = reader.graph.readers(), set(reader.graph.outputs.values())
+    for node in reader.nodes:
+        conv = reader.producer(node.inputs[0], "conv") if node.op == "slice" else None
+        if conv is None or len(readers[conv.name]) > 1 or conv.name in outputs:
+            continue
+        before, after = _padding(reader, conv, node)
+        if min((*before, *after), default=0) >= 0:
+            yield _match_trim(node, conv, before, after)
+
+
+def _padding(reader: Reader, conv: Node, part: Node) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """How much padding places that are a part of a convolution's need on each side."""
+    has: Mapping[str, Any] = conv.attributes
+    takes: Mapping[str, Any] = part.attributes
+    before, after = [], []
+    for axis, size in enumerate(reader.type(conv.inputs[0]).shape[2:]):
+        window = (reader.type(conv.inputs[1]).shape[axis + 2] - 1) * has["dilations"][axis]
+        first, stride = takes["starts"][axis + 2], has["strides"][axis]
+        last = first + (takes["sizes"][axis + 2] - 1) * takes["steps"][axis + 2]
+        before.append(has["before"][axis] - first * stride)
+        after.append(last * stride - has["before"][axis] + window - (size - 1))
+    return tuple(before), tuple(after)
+
+
+def _match_trim(node: Node, conv: Node, before: tuple[int, ...], after: tuple[int, ...]) -> Match:
+    attributes: dict[str, Any] = {**conv.attributes, "before": before, "after": after}
+
+    def build(builder: GraphBuilder, operands: Sequence[str]) -> str:
+        return builder.op("conv", *operands, **attributes)
+
+    what, probes = "a convolution with less padding", {0: ordinary_rows}
+    return Match(what=what, root=node.name, operands=conv.inputs, build=build, probes=probes)
 
 
 def find_biases(reader: Reader) -> Iterator[Match | Refusal]:

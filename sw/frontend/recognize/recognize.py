@@ -14,7 +14,11 @@ from celosia.sw.frontend.recognize.activations import (
     find_squares,
 )
 from celosia.sw.frontend.recognize.attention import find_attention
-from celosia.sw.frontend.recognize.convolutions import find_biases, find_convolutions
+from celosia.sw.frontend.recognize.convolutions import (
+    find_biases,
+    find_convolutions,
+    find_trims,
+)
 from celosia.sw.frontend.recognize.curves import find_curves
 from celosia.sw.frontend.recognize.keys import find_key_biases
 from celosia.sw.frontend.recognize.layouts import (
@@ -58,6 +62,7 @@ PASSES: Final[dict[str, Finder]] = {
     "activations": find_activations,
     "limits": find_limits,
     "parts": find_parts,
+    "trims": find_trims,
     "biases": find_biases,
     "convolutions": find_convolutions,
     "curves": find_curves,

@@ -1,6 +1,8 @@
 """Products of ONNX: of matrices, convolutions, and pooling."""
 
+from collections.abc import Sequence
 from math import prod
+from string import ascii_letters
 from typing import Any, Final
 
 import numpy as np
@@ -164,25 +166,44 @@ def _global_pool(call: Call) -> str:
     return call.op(op, call[0], axes=axes, keepdims=True)
 
 
-@PRODUCTS.of("Einsum", but="more than two operands, ellipses, an axis twice")
+@PRODUCTS.of("Einsum", but="an axis twice")
 def _einsum(call: Call) -> str:
     equation = call.attribute("equation").replace(" ", "")
     operands = call.all()
     left, arrow, right = equation.partition("->")
     terms = left.split(",")
-    if "." in equation or len(terms) != len(operands) or len(operands) > 2:
-        raise Refusal(f"its equation {equation!r} is not supported: of one or two named operands")
+    if len(terms) != len(operands):
+        raise Refusal(f"its equation {equation!r} is not one of {len(operands)} operands")
+    ranks = [call.build.type(operand).rank for operand in operands]
+    terms, others = _named(terms, ranks)
     letters = "".join(terms)
-    out = right if arrow else "".join(sorted(c for c in set(letters) if letters.count(c) == 1))
-    for term, operand in zip(terms, operands, strict=True):
-        fits = len(set(term)) == len(term) == call.build.type(operand).rank
-        if not fits:
+    once = sorted(c for c in set(letters) - set(others) if letters.count(c) == 1)
+    out = right.replace("...", others) if arrow else others + "".join(once)
+    for term, operand, rank in zip(terms, operands, ranks, strict=True):
+        if not len(set(term)) == len(term) == rank:
             raise Refusal(f"its equation {equation!r} does not name each axis of {operand} once")
     if set(out) - set(letters) or len(set(out)) != len(out):
         raise Refusal(f"its equation {equation!r} makes axes out of nothing")
-    if len(operands) == 1:
-        return _single(call, operands[0], terms[0], out)
-    return _contract(call, operands, terms, out)
+    found, term = operands[0], terms[0]
+    for index, (other, axes) in enumerate(zip(operands[1:], terms[1:], strict=True), 2):
+        # What is made of the first ones has what the result and the others name.
+        needed = set(out).union(*terms[index:])
+        kept = "".join(c for c in dict.fromkeys(term + axes) if c in needed)
+        kept = out if index == len(operands) else kept
+        found, term = _contract(call, [found, other], [term, axes], kept), kept
+    return found if len(operands) > 1 else _single(call, found, term, out)
+
+
+def _named(terms: Sequence[str], ranks: Sequence[int]) -> tuple[list[str], str]:
+    """Terms with letters in the place of "...", and these letters, those of the longest one."""
+    free = [c for c in ascii_letters if c not in "".join(terms)]
+    most, named = 0, []
+    for term, rank in zip(terms, ranks, strict=True):
+        count = max(rank - len(term.replace("...", "")), 0) if "..." in term else 0
+        most = max(most, count)
+        named.append((term, count))
+    others = "".join(free[:most])
+    return [term.replace("...", others[most - count :]) for term, count in named], others
 
 
 def _single(call: Call, x: str, term: str, out: str) -> str:
@@ -215,9 +236,9 @@ def _contract(call: Call, operands: list[str], terms: list[str], out: str) -> st
         x = call.op("transpose", x, permutation=order)
         return call.reshape(x, [*(sizes[c] for c in groups[0]), *shape])
 
-    found = call.op(
-        "matmul", matrix(a, first, (stack, rows, inner)), matrix(b, second, (stack, inner, cols))
-    )
+    pair = matrix(a, first, (stack, rows, inner)), matrix(b, second, (stack, inner, cols))
+    # Sums of one number each: matrices of one column and of one row broadcast.
+    found = call.op("matmul" if inner else "mul", *pair)
     names = [*stack, *rows, *cols]
     found = call.reshape(found, [sizes[c] for c in names])
     return call.op("transpose", found, permutation=tuple(names.index(c) for c in out))

@@ -195,6 +195,11 @@ def test_elements(op, inputs, attributes):
         ("Einsum", [X, floats(2, 5, 4)], {"equation": "bij,bkj->bik"}),
         ("Einsum", [X], {"equation": "bij->jb"}),
         ("Einsum", [floats(3, 4), floats(5)], {"equation": "ij,k->ki"}),
+        ("Einsum", [X, floats(2, 4, 5), floats(2, 3)], {"equation": "bnd,bde,bn->bne"}),
+        ("Einsum", [X, floats(3, 5), floats(5, 6), floats(4)], {"equation": "bij,ik,kl,j"}),
+        ("Einsum", [floats(2, 3, 4), X], {"equation": "...id,...jd->...ij"}),
+        ("Einsum", [X, X], {"equation": "...j,...j"}),
+        ("Einsum", [X], {"equation": "b...->...b"}),
     ],
 )
 def test_axes_and_products(op, inputs, attributes):

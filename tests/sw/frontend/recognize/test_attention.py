@@ -284,6 +284,15 @@ def test_scores_may_be_multiplied_by_a_mask_before_what_hides_is_subtracted():
     assert not refused
 
 
+@pytest.mark.parametrize("before", [(2, 3), (2, 1, 3)])
+def test_axes_in_front_of_heads_split_the_batch(before):
+    """As Twins has it for windows, and einops for the rows and columns of images."""
+    graph = Graph({name: (*before, *shape[1:]) for name, shape in SHAPES.items()})
+    found, refused = graph.recognized(graph.attend(graph.times(graph.scores(), 0.5)))
+    assert not refused
+    assert attention_of(found).type.shape == (6, HEADS, ROWS, WIDTH)
+
+
 def test_windows_of_an_image_have_masks_of_their_own():
     images, windows = 2, 3
     shape = (images * windows, HEADS, KEYS, WIDTH)

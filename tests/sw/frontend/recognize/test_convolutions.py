@@ -7,7 +7,11 @@ from onnx import helper
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import TensorType
-from celosia.sw.frontend.recognize.convolutions import find_biases, find_convolutions
+from celosia.sw.frontend.recognize.convolutions import (
+    find_biases,
+    find_convolutions,
+    find_trims,
+)
 from celosia.sw.frontend.recognize.rewrite import rewrite
 from tests.sw.frontend.importer.models import floats, imported, model
 
@@ -32,6 +36,49 @@ def convolved(image, filters, *, strides, before=None, after=None, dilations=Non
     )
     graph = builder.finish({"out": out})
     return graph, rewrite(graph, find_convolutions)
+
+
+def trimmed(starts, sizes, *, steps=(1, 1, 1), read=False):
+    """Places 0 to 12 of a convolution of 9 of them, padded by 4 on both sides, with dilation 2."""
+    builder = GraphBuilder("test")
+    x = builder.input("x", TensorType("float32", (1, 3, 9)))
+    weights = builder.constant(floats(4, 3, 3))
+    one = {"strides": (1,), "before": (4,), "after": (4,), "dilations": (2,), "groups": 1}
+    image = builder.op("conv", x, weights, **one)
+    outputs = {"y": builder.op("slice", image, starts=starts, sizes=sizes, steps=steps)}
+    before = builder.finish(outputs | ({"image": image} if read else {}))
+    after = rewrite(before, find_trims).graph
+    given = {"x": floats(1, 3, 9, seed=1)}
+    found, expected = (interpret(graph, given)["y"] for graph in (after, before))
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+    return after
+
+
+@pytest.mark.parametrize(
+    ("start", "size", "padding"),
+    [(0, 9, (4, 0)), (4, 9, (0, 4)), (0, 12, (4, 3)), (1, 11, (3, 3)), (4, 5, (0, 0))],
+)
+def test_places_that_nobody_reads_are_padding_that_is_not_needed(start, size, padding):
+    (node,) = trimmed((0, 0, start), (1, 4, size)).nodes
+    assert (node.op, node.attributes["before"], node.attributes["after"]) == (
+        "conv",
+        padding[:1],
+        padding[1:],
+    )
+
+
+@pytest.mark.parametrize(
+    ("starts", "sizes", "more"),
+    [
+        ((0, 0, 0), (1, 3, 9), {}),  # Channels are left out.
+        ((0, 0, 0), (1, 4, 4), {}),  # The image is not all read.
+        ((0, 0, 5), (1, 4, 8), {}),
+        ((0, 0, 0), (1, 4, 5), {"steps": (1, 1, 2)}),
+        ((0, 0, 0), (1, 4, 9), {"read": True}),
+    ],
+)
+def test_other_parts_of_a_convolution_stay_parts(starts, sizes, more):
+    assert [node.op for node in trimmed(starts, sizes, **more).nodes] == ["conv", "slice"]
 
 
 def test_patches_are_reordered_but_not_copied():

@@ -28,9 +28,11 @@ def norms(g):
     mean = g.op("reduce_mean", x, axes=axes, keepdims=True)
     off = g.op("sub", x, mean) if g.chance() else x
     square = g.op("mul", off, off) if g.chance() else g.op("pow", off, g.number(2))
-    total = g.op("add", g.op("reduce_mean", square, axes=axes, keepdims=keep), g.number(1e-5))
+    reduced = g.op(f"reduce_{'sum' if g.chance() else 'mean'}", square, axes=axes, keepdims=keep)
+    total = g.op("add", reduced, g.number(1e-5))
     if g.chance():
-        y = g.op("div", off, g.op("sqrt", total))
+        size = g.op("mul", g.op("sqrt", total), g.number(0.5))
+        y = g.op("div", off, g.op("max", size, g.number(1e-12)) if g.chance() else size)
     else:
         y = g.op("mul", off, g.op("pow", total, g.number(-0.5)))
     width = g.type(x).shape[-1]
@@ -106,6 +108,16 @@ def convolutions(g):
     strides = tuple(kernel) if g.chance() else ones
     sizes = {"before": before, "after": before, "strides": strides, "dilations": ones}
     return g.op("conv", image, filters, *bias, **sizes, groups=groups)
+
+
+def trims(g):
+    image = convolutions(g)
+    shape = g.type(image).shape
+    starts = tuple(g.draw(st.integers(0, min(size, 2))) for size in shape)
+    sizes = tuple(
+        g.draw(st.integers(0, size - start)) for size, start in zip(shape, starts, strict=True)
+    )
+    return g.op("slice", image, starts=starts, sizes=sizes, steps=(1,) * len(shape))
 
 
 def biases(g):
@@ -286,6 +298,7 @@ FORMS = {
     "activations": activations,
     "limits": limits,
     "parts": parts,
+    "trims": trims,
     "biases": biases,
     "stacks": stacks,
     "convolutions": convolutions,
