@@ -66,9 +66,14 @@ class _Scores:
 
 
 def find_attention(reader: Reader) -> Iterator[Match | Refusal]:
-    """Every product whose first operand is a softmax of scores."""
+    """Every product whose first operand is a softmax of scores, or its second one, turned."""
     for node in reader.nodes:
-        found = _softmax(reader, node) if node.op == "matmul" else None
+        if node.op != "matmul":
+            continue
+        found, weights = _softmax(reader, node.inputs[0]), _turned(reader, node.inputs[1])
+        turned = found is None and weights is not None
+        if weights is not None and turned:
+            found = _softmax(reader, weights)
         if found is None:
             continue
         softmax, guard = found
@@ -80,15 +85,31 @@ def find_attention(reader: Reader) -> Iterator[Match | Refusal]:
         if shape is None:
             yield Refusal("attention", node.name, f"its scores are {softmax.type}")
             continue
-        yield _match(reader, node, scores, shape, guard)
+        yield _match(reader, node, scores, shape, guard, turned=turned)
 
 
-def _softmax(reader: Reader, node: Node) -> tuple[Node, str | None] | None:
-    """The softmax along keys whose result is the first operand of a product, and its guard.
+def _turned(reader: Reader, name: str) -> str | None:
+    """What a tensor is the transpose of, row by row."""
+    node = reader.producer(name, "transpose")
+    if node is None or node.type.rank < 2:
+        return None
+    last = node.type.rank - 1
+    order = (*range(last - 1), last, last - 1)
+    return node.inputs[0] if node.attributes["permutation"] == order else None
+
+
+def _swapped(builder: GraphBuilder, x: str) -> str:
+    """The transpose of each matrix."""
+    last = builder.type(x).rank - 1
+    return builder.op("transpose", x, permutation=(*range(last - 1), last, last - 1))
+
+
+def _softmax(reader: Reader, name: str) -> tuple[Node, str | None] | None:
+    """The softmax along keys that an operand of a product is, and its guard.
 
     That is a condition by which rows are chosen to be 0, whatever it is: the proof compares.
     """
-    name, condition = node.inputs[0], None
+    condition = None
     for _ in range(_STEPS):
         guard = reader.producer(name, "where")
         if guard is not None:
@@ -253,14 +274,17 @@ def _match(
     scores: _Scores,
     shape: tuple[int, int, int, int],
     guard: str | None,
+    *,
+    turned: bool,
 ) -> Match:
+    """Attention in the place of a product, whose second operand is turned weights, if `turned`."""
     queries, query_views, query_scale = _unscaled(reader, scores.product.inputs[0])
     keys, key_views, key_scale = _unscaled(reader, scores.product.inputs[1])
     scale = scores.scale * query_scale * key_scale
     batch, heads, rows, count = shape
     depth = scores.product.inputs[0]
     width = reader.type(depth).shape[-1]
-    result = root.type
+    result, values = root.type.shape, root.inputs[0 if turned else 1]
     # A guard by a mask itself makes rows 0, also where a finite number hides all of their keys.
     added = [replace(each, least=-np.inf) if each.name == guard else each for each in scores.terms]
 
@@ -271,8 +295,9 @@ def _match(
             factors = np.asarray(reader.value(scores.heads), builder.type(q).dtype)
             q = builder.op("mul", q, builder.constant(factors))
         k = _shaped(builder, reader.replay(builder, k, key_views), (batch, heads, width, count))
-        k = builder.op("transpose", k, permutation=(0, 1, 3, 2))
-        v = _shaped(builder, v, (batch, heads, count, result.shape[-1]))
+        k = _swapped(builder, k)
+        v = _swapped(builder, v) if turned else v
+        v = _shaped(builder, v, (batch, heads, count, result[-2 if turned else -1]))
         bias = _bias(builder, terms, added, shape, q)
         if bias and scores.floor > -np.inf:
             bias = [builder.op("max", *bias, builder.like(scores.floor, q))]
@@ -280,7 +305,7 @@ def _match(
         if scores.cap is not None:
             attributes["cap"] = abs(scores.cap)
         context = builder.op("attention", q, k, v, *bias, **attributes)
-        return _shaped(builder, context, result.shape)
+        return _shaped(builder, _swapped(builder, context) if turned else context, result)
 
     probes: dict[int, Probe] = {1: ordinary_rows}
     # Rows that one mask hides and another one, too, would not show what either does alone.
@@ -288,7 +313,7 @@ def _match(
     for index, term in enumerate(added):
         hides = guard is not None and masked == (term.hides is not None)
         probes[3 + index] = _probe(term, hidden=hides)
-    operands = (queries, keys, root.inputs[1], *(term.name for term in added))
+    operands = (queries, keys, values, *(term.name for term in added))
     return Match(what="attention", root=root.name, operands=operands, build=build, probes=probes)
 
 

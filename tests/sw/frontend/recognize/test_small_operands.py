@@ -189,7 +189,10 @@ def attention(g):
             scores = g.op("where", shown, scores, g.number(-1e9))
         else:
             scores = g.op("add", scores, g.x(*shape, name="bias"))
-    return g.op("matmul", g.viewed(g.op("softmax", scores, axis=-1)), v)
+    weights = g.viewed(g.op("softmax", scores, axis=-1))
+    if g.chance():
+        return g.op("matmul", g.turned(v), g.turned(weights))
+    return g.op("matmul", weights, v)
 
 
 def masks(g):
