@@ -8,7 +8,6 @@ from celosia.sw.frontend.importer.handlers.norms import NORMS
 from celosia.sw.frontend.importer.handlers.products import matmul, swapped
 from celosia.sw.frontend.importer.handlers.registry import Handlers
 from celosia.sw.frontend.importer.source.call import Call
-from celosia.sw.frontend.importer.source.problems import Refusal
 
 __all__ = ["FUSED"]
 
@@ -77,15 +76,19 @@ def _embed_layer_normalization(call: Call) -> list[str | None]:
     return [found, lengths, total]
 
 
-@FUSED.of("FusedMatMul", "TransposeMatMul", but="batches that are turned")
+@FUSED.of("FusedMatMul", "TransposeMatMul")
 def _fused_matmul(call: Call) -> str:
-    a, b = call[0], call[1]
-    if call.attribute("transBatchA", 0) or call.attribute("transBatchB", 0):
-        raise Refusal("batches that are turned are not supported")
-    a = swapped(call, a) if call.attribute("transA", 0) else a
-    b = swapped(call, b) if call.attribute("transB", 0) else b
+    a, b = (_turned(call, call[index], each) for index, each in enumerate("AB"))
     found, alpha = matmul(call, a, b), call.attribute("alpha", 1.0)
     return found if alpha == 1 else call.op("mul", found, call.scalar(alpha, found))
+
+
+def _turned(call: Call, x: str, side: str) -> str:
+    """An operand of a product whose first axis is that of rows, or whose matrices are turned."""
+    rank = call.build.type(x).rank
+    if call.attribute(f"transBatch{side}", 0) and rank > 2:
+        x = call.op("transpose", x, permutation=(*range(1, rank - 1), 0, rank - 1))
+    return swapped(call, x) if call.attribute(f"trans{side}", 0) else x
 
 
 @FUSED.of("BiasAdd")
