@@ -39,7 +39,7 @@ def find_trims(reader: Reader) -> Iterator[Match]:
             continue
         before, after = _padding(reader, conv, node)
         steps: Any = node.attributes["steps"]
-        whole = node.type.shape[:2] == conv.type.shape[:2] and max(steps) == 1
+        whole = node.type.shape[:2] == conv.type.shape[:2] and {*steps} == {1}
         if whole and min((*before, *after), default=0) >= 0:
             yield _match_trim(node, conv, before, after)
 

@@ -78,17 +78,18 @@ def _embed_layer_normalization(call: Call) -> list[str | None]:
 
 @FUSED.of("FusedMatMul", "TransposeMatMul")
 def _fused_matmul(call: Call) -> str:
-    a, b = (_turned(call, call[index], each) for index, each in enumerate("AB"))
+    a = _turned(call, call[0], call.attribute("transBatchA", 0), call.attribute("transA", 0))
+    b = _turned(call, call[1], call.attribute("transBatchB", 0), call.attribute("transB", 0))
     found, alpha = matmul(call, a, b), call.attribute("alpha", 1.0)
     return found if alpha == 1 else call.op("mul", found, call.scalar(alpha, found))
 
 
-def _turned(call: Call, x: str, side: str) -> str:
+def _turned(call: Call, x: str, batches: int, matrices: int) -> str:
     """An operand of a product whose first axis is that of rows, or whose matrices are turned."""
     rank = call.build.type(x).rank
-    if call.attribute(f"transBatch{side}", 0) and rank > 2:
+    if batches and rank > 2:
         x = call.op("transpose", x, permutation=(*range(1, rank - 1), 0, rank - 1))
-    return swapped(call, x) if call.attribute(f"trans{side}", 0) else x
+    return swapped(call, x) if matrices else x
 
 
 @FUSED.of("BiasAdd")
