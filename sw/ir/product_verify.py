@@ -126,7 +126,7 @@ class ProductChecker:
         sums, w = self._sums.get(op.c), self._tiles(op).w.first
         if not op.accumulate or sums is None:
             return products
-        goes_on = sums.number == self.sums.one_maker(op.c, op.c + op.rows)
+        goes_on = self.sums.are_of(sums.number, op.c, op.c + op.rows)
         begin = sums.tiles.w.first
         before = w is not None and begin is not None and w.depth < begin.depth
         return products[::-1] if goes_on and before else products

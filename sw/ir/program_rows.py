@@ -1,15 +1,46 @@
-"""The rows of a local memory and the operations that made what stands in them, for the verifier."""
+"""The rows of a local memory, and the operations that made what stands in them."""
+
+from bisect import bisect_left, bisect_right
 
 from celosia.sw.ir.program import Op
 
-__all__ = ["MadeRows"]
+__all__ = ["Latest", "MadeRows"]
+
+
+class Latest:
+    """A number for each row of a memory, kept for stretches of rows that have the same one."""
+
+    def __init__(self, none: int):
+        """All rows have the number `none`."""
+        self._begins, self._numbers = [0], [none]
+
+    def __contains__(self, number: int) -> bool:
+        return number in self._numbers
+
+    def within(self, first: int, end: int) -> list[int]:
+        """The numbers of these rows."""
+        if first == end:
+            return []
+        begin = bisect_right(self._begins, first) - 1
+        return self._numbers[begin : bisect_left(self._begins, end, begin)]
+
+    def put(self, first: int, end: int, number: int) -> None:
+        """Give these rows a number."""
+        if first == end:
+            return
+        begins, numbers = self._begins, self._numbers
+        begin = bisect_left(begins, first)
+        behind = bisect_left(begins, end, begin)
+        new, values = [first], [number]
+        if behind == len(begins) or begins[behind] != end:
+            new, values = [first, end], [number, numbers[behind - 1]]
+        begins[begin:behind], numbers[begin:behind] = new, values
 
 
 class MadeRows:
     """The rows of one local memory, and for each the number of the operation that has written it.
 
-    Numbers count from 1 on, in each memory by itself.  Whoever reads or writes whole results
-    of an operation, which nearly all do, takes a time that does not grow with the rows.
+    Numbers count from 1 on, in each memory by itself.
     """
 
     def __init__(self, rows: int):
@@ -17,12 +48,10 @@ class MadeRows:
         """The operations that have made something, by their numbers."""
         self.unused: set[int] = set()
         """Numbers of those whose rows nobody has read."""
+        self._rows = rows
         self._last = 0
-        self._maker = [0] * rows
+        self._makers = Latest(0)
         """The number of the operation that made each row; 0: none."""
-        self._whole: dict[int, tuple[int, int]] = {}
-        """The rows that an operation has made, as long as all are its own, by its number: the first
-        one, and the one behind the last."""
 
     def write(self, op: Op, *ranges: tuple[int, int]) -> int:
         """`op` overwrites rows: each range is the first one, and the one behind the last.
@@ -32,15 +61,11 @@ class MadeRows:
         """
         self._last += 1
         for first, end in ranges:
-            self._check_range(first, end)
-            number = self.one_maker(first, end)
-            over = (number,) if number else set(self._maker[first:end])
-            self._maker[first:end] = [self._last] * (end - first)
-            for old in over:
-                if old in self.unused and old not in self._maker:
+            over = self._makers_of(first, end)
+            self._makers.put(first, end, self._last)
+            for old in over & self.unused:
+                if old not in self._makers:
                     raise ValueError(f"overwrites what nobody has used: {self.ops[old]}")
-                self._whole.pop(old, None)
-            self._whole[self._last] = first, end
         self.go_on(op, self._last)
         return self._last
 
@@ -49,38 +74,30 @@ class MadeRows:
         self.ops[number] = op
         self.unused.add(number)
 
-    def one_maker(self, first: int, end: int) -> int:
-        """The number of the operation that has made all these rows; 0: there is no such one."""
-        if not 0 <= first < end <= len(self._maker):
-            return 0
-        number = self._maker[first]
-        known = self._whole.get(number)
-        if known and known[0] <= first and end <= known[1]:
-            return number
-        makers = self._maker[first:end]
-        return number if makers.count(number) == len(makers) else 0
-
     def read(self, first: int, end: int) -> int:
         """The number of the operation that has made these rows.
 
         Raises `ValueError` if nobody has, or more than one.
         """
-        number = self.one_maker(first, end)
-        if not number:
-            self._check_range(first, end)
-            makers = sorted(set(self._maker[first:end]))
-            if makers == [0]:
-                raise ValueError(f"rows {first}..{end - 1} hold nothing")
-            names = ", ".join(str(self.ops[m]) if m else "nobody" for m in makers)
+        makers = self._makers_of(first, end)
+        if makers == {0}:
+            raise ValueError(f"rows {first}..{end - 1} hold nothing")
+        if len(makers) > 1:
+            names = ", ".join(str(self.ops[m]) if m else "nobody" for m in sorted(makers))
             raise ValueError(f"rows {first}..{end - 1} are not of one operation: {names}")
-        self.unused.discard(number)
-        return number
+        self.unused -= makers
+        return makers.pop()
 
     def touch(self, first: int, end: int) -> None:
         """Count all that is in these rows as read: it is looked at, but makes no difference."""
-        self._check_range(first, end)
-        self.unused.difference_update(self._maker[first:end])
+        self.unused -= self._makers_of(first, end)
 
-    def _check_range(self, first: int, end: int) -> None:
-        if not 0 <= first < end <= len(self._maker):
-            raise ValueError(f"rows {first}..{end - 1} are not in 0..{len(self._maker) - 1}")
+    def are_of(self, number: int, first: int, end: int) -> bool:
+        """Whether all these rows have been made by the operation of this number."""
+        return self._makers_of(first, end) == {number}
+
+    def _makers_of(self, first: int, end: int) -> set[int]:
+        """The numbers of what made these rows.  Raises `ValueError` if there are none."""
+        if not 0 <= first < end <= self._rows:
+            raise ValueError(f"rows {first}..{end - 1} are not in 0..{self._rows - 1}")
+        return set(self._makers.within(first, end))

@@ -1,6 +1,5 @@
 """What must come before what in a program: by rows of local memories, statistics and tensors."""
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,6 +17,7 @@ from celosia.sw.ir.program import (
     Store,
     Transform,
 )
+from celosia.sw.ir.program_rows import Latest
 from celosia.sw.scheduling.stored import Stored
 
 __all__ = ["Accesses", "accesses", "dependences"]
@@ -101,38 +101,12 @@ def dependences(
     return found
 
 
-class _Latest:
-    """A number for each row of a memory, kept for stretches of rows that have the same one."""
-
-    def __init__(self) -> None:
-        self._begins, self._numbers = [0], [-1]
-
-    def within(self, first: int, end: int) -> list[int]:
-        """The numbers of these rows."""
-        if first == end:
-            return []
-        begin = bisect_right(self._begins, first) - 1
-        return self._numbers[begin : bisect_left(self._begins, end, begin)]
-
-    def put(self, first: int, end: int, number: int) -> None:
-        """Give these rows a number."""
-        if first == end:
-            return
-        begins, numbers = self._begins, self._numbers
-        begin = bisect_left(begins, first)
-        behind = bisect_left(begins, end, begin)
-        new, values = [first], [number]
-        if behind == len(begins) or begins[behind] != end:
-            new, values = [first, end], [number, numbers[behind - 1]]
-        begins[begin:behind], numbers[begin:behind] = new, values
-
-
 class _Rows:
     """The operations that wrote each row of a memory last, and those that have read it since."""
 
     def __init__(self, rows: int):
-        self._writer = _Latest()
-        self._product = _Latest()
+        self._writer = Latest(-1)
+        self._product = Latest(-1)
         """The last product that has read a row since; -1: none."""
         self._others: list[list[Reading]] = [[] for _ in range(-(-rows // _BUCKET))]
         """What else has, for some rows each."""
