@@ -18,21 +18,26 @@ from celosia.sw.passes.loops.advances import Advances, Words, advances, join, mo
 __all__ = ["Node", "Shapes", "command_node", "repeated"]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+_NONE: Final = np.zeros(1, np.int64)
+_STILL: Final = still((MAX_LOOP_DEPTH, 1, 2))
+"""The advances of a command that is in no loop: all have the same ones, which nobody changes."""
+
+
+@dataclass(frozen=True, eq=False, slots=True, kw_only=True)
 class Node:
-    """A command, or a loop."""
+    """A command, as the defaults are for, or a loop."""
 
     shape: int
     """A number that those have in common that may be iterations of one loop."""
-    count: int
+    count: int = 0
     """Iterations; 0: it is a command."""
-    left_out: int
+    left_out: int = 0
     """Nodes at the end of the body that the last iteration leaves out."""
-    body: tuple["Node", ...]
+    body: tuple["Node", ...] = ()
     """The nodes of the first iteration."""
-    funct: int
+    funct: int = 0
     """The function code of the command, if the node is one."""
-    depth: int
+    depth: int = 0
     """The number of loops in each other."""
     first: Words
     """The operands that each command is issued with first."""
@@ -43,13 +48,8 @@ class Node:
     """Level by level from inside, of each command."""
     strides: NDArray[np.int64]
     """The number of STRIDEs that each command needs."""
-    cost: int
+    cost: int = 1
     """The commands that it takes in the program."""
-
-
-_NONE: Final = np.zeros(1, np.int64)
-_STILL: Final = still((MAX_LOOP_DEPTH, 1, 2))
-"""The advances of a command that is in no loop: all have the same ones, which nobody changes."""
 
 
 class Shapes:
@@ -65,20 +65,15 @@ class Shapes:
 
 def command_node(command: Command, shapes: Shapes) -> Node:
     """A node of one command."""
-    words = np.array([[command.rs1, command.rs2]], np.uint64)
+    words, funct = np.array([[command.rs1, command.rs2]], np.uint64), int(command.funct)
     return Node(
-        shape=shapes.number(0, int(command.funct)),
-        count=0,
-        left_out=0,
-        body=(),
-        funct=int(command.funct),
-        depth=0,
+        shape=shapes.number(0, funct),
+        funct=funct,
         first=words,
         last=words,
         levels=_NONE,
         advances=_STILL,
         strides=_NONE,
-        cost=1,
     )
 
 
@@ -123,7 +118,6 @@ def repeated(iterations: Sequence[Sequence[Node]], shapes: Shapes, most: int) ->
         count=len(iterations),
         left_out=left_out,
         body=tuple(head),
-        funct=0,
         depth=depth,
         first=_words(head, "first"),
         last=last,
