@@ -14,7 +14,7 @@ from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import Command
 from celosia.sw.ir.graph import Tensor
 from celosia.sw.ir.program import Load, Op
-from celosia.sw.passes.lower_program import lower_program
+from celosia.sw.passes.lower_program import Lowering
 
 __all__ = ["Unit", "serialize"]
 
@@ -34,7 +34,7 @@ def serialize(
     for a counter.
     """
     alone = [replace(op, after=0) if isinstance(op, Load) else op for op in ops]
-    first, *commands = lower_program(alone, config, tensors, addresses)
+    first, *commands = Lowering(config=config, tensors=tensors, addresses=addresses).program(alone)
     yield first
     turn: Unit | None = None
     stores = awaited = 0  # All so far, and those before the last fence.

@@ -14,7 +14,7 @@ from celosia.sw.ir.graph import Graph
 from celosia.sw.ir.packing import with_whole_tiles
 from celosia.sw.passes.affines import with_affines
 from celosia.sw.passes.compress_loops import compress_loops
-from celosia.sw.passes.lower_program import lower_program
+from celosia.sw.passes.lower_program import Lowering
 from celosia.sw.passes.place_tensors import place_tensors
 from celosia.sw.passes.short_scales import short_scales
 from celosia.sw.planning.choices import Choices
@@ -107,14 +107,14 @@ class Encode(Pass):
     def apply(self, compiled: CompiledGraph) -> CompiledGraph:
         """`compiled` with commands; a product whose loads wait for no store needs no tokens."""
         placed = self.placed(compiled)
-        commands = lower_program(
-            [written.op for written in placed.ops],
-            placed.config,
-            placed.graph.tensors,
-            placed.addresses,
+        lowering = Lowering(
+            config=placed.config,
+            tensors=placed.graph.tensors,
+            addresses=placed.addresses,
             loops=self.nests,
             tokens=placed.waits or not placed.alone,
         )
+        commands = lowering.program([written.op for written in placed.ops])
         return replace(placed, commands=tuple(commands))
 
     def placed(self, compiled: CompiledGraph) -> CompiledGraph:

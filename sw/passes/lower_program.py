@@ -5,7 +5,7 @@ commands that do just that: configuration is written where it changes, and a loa
 stores that it names.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
@@ -27,54 +27,37 @@ from celosia.sw.ir.program import (
 )
 from celosia.sw.passes.encode_products import encode_nest, encode_product, knows_nests
 
-__all__ = ["lower_program"]
+__all__ = ["Lowering"]
 
 _RELU: Final = 1
 """The value of CONFIG_ST's activation that stands for ReLU."""
 _LOADS: Final = (encoding.MVIN, encoding.MVIN2, encoding.MVIN3)
 
 
-def lower_program(
-    ops: Iterable[Op],
-    config: AcceleratorConfig,
-    tensors: Mapping[str, Tensor],
-    addresses: Mapping[str, int],
-    *,
-    loops: bool = False,
-    tokens: bool = True,
-) -> Iterator[tuple[Command, ...]]:
-    """The commands that a program begins with, then those of each of `ops`, in order.
-
-    With `loops`, nests of products are one command each, if `config` has one for them.  Without
-    `tokens`, no load waits for a store, nor the program for what has been issued before it.
-    """
-    ops = list(ops)
-    nests = loops and knows_nests(config)
-    lowering = _Lowering(
-        dim=config.dim, tensors=tensors, addresses=addresses, nests=nests, tokens=tokens
-    )
-    yield tuple(lowering.begin(ops))
-    for op in ops:
-        yield tuple(lowering.commands(op))
-
-
 @dataclass(kw_only=True)
-class _Lowering:
+class Lowering:
     """The configuration that the commands so far leave behind."""
 
-    dim: int
+    config: AcceleratorConfig
     tensors: Mapping[str, Tensor]
     addresses: Mapping[str, int]
-    nests: bool
-    """A nest of products is one command."""
-    tokens: bool
-    state: dict[Instruction, Command] = field(default_factory=dict)
-    load_sets: dict[tuple[int, int], int] = field(default_factory=dict)
+    loops: bool = False
+    """A nest of products is one command, if the accelerator has one for it."""
+    tokens: bool = True
+    """Loads wait for stores, and the program for what has been issued before it."""
+    state: dict[Instruction, Command] = field(default_factory=dict, init=False)
+    load_sets: dict[tuple[int, int], int] = field(default_factory=dict, init=False)
     """Stride and pitch of each set of CONFIG_LD; those used last are at the end."""
-    awaited: int = 0
+    awaited: int = field(default=0, init=False)
     """Stores that loads wait for."""
 
-    def begin(self, ops: Sequence[Op]) -> Iterator[Command]:
+    def program(self, ops: Sequence[Op]) -> Iterator[tuple[Command, ...]]:
+        """The commands that a program begins with, then those of each of `ops`, in order."""
+        yield tuple(self._begin(ops))
+        for op in ops:
+            yield tuple(self._commands(op))
+
+    def _begin(self, ops: Sequence[Op]) -> Iterator[Command]:
         """All counters of tokens are 0, and every store adds to one of them.
 
         Stores are configured as the first one needs it, so that it looks like those behind it.
@@ -85,7 +68,7 @@ class _Lowering:
         for store in islice((op for op in ops if isinstance(op, Store)), 1):
             yield from self._configure_store(store)
 
-    def commands(self, op: Op) -> Iterator[Command]:
+    def _commands(self, op: Op) -> Iterator[Command]:
         match op:
             case Load():
                 yield from self._load(op)
@@ -133,8 +116,8 @@ class _Lowering:
             b_transpose=op.w_transposed,
             b_type=op.w_type,
         )
-        if not self.nests:
-            for each in op.each(self.dim):
+        if not (self.loops and knows_nests(self.config)):
+            for each in op.each(self.config.dim):
                 yield from encode_product(each)
             return
         configuration, command = encode_nest(op)
@@ -145,9 +128,7 @@ class _Lowering:
 
     def _transform(self, op: Transform) -> Iterator[Command]:
         # Each time, so that all that repeat look alike.
-        configuration = encoding.CONFIG_TRANSFORM.encode(function=op.function, **op.settings)
-        self.state[encoding.CONFIG_TRANSFORM] = configuration
-        yield configuration
+        yield encoding.CONFIG_TRANSFORM.encode(function=op.function, **op.settings)
         first, second, *_ = *op.targets, None, None
         rows = {"source_stride": op.source.pitch, **op.parameters}
         if first is not None:

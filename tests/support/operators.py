@@ -14,7 +14,7 @@ from celosia.sw.driver.device import Device
 from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir import graph as ir
 from celosia.sw.ir.program import Load, LocalRows, Op, Space, Store, Transform
-from celosia.sw.passes.lower_program import lower_program
+from celosia.sw.passes.lower_program import Lowering
 from celosia.sw.passes.place_tensors import place_tensors
 from celosia.sw.scheduling.drains import mask_settings
 
@@ -178,7 +178,9 @@ class _Deferred:
         addresses, _ = place_tensors(tensors.values(), MEMORY_BASE)
         for name, value in values.items():
             self.device.write(addresses[name], value.tobytes())
-        lowered = lower_program(self.ops, self.config, tensors, addresses)
+        lowered = Lowering(config=self.config, tensors=tensors, addresses=addresses).program(
+            self.ops
+        )
         self.device.run([command for commands in lowered for command in commands])
         numerators, contexts = (
             np.frombuffer(

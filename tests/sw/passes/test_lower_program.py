@@ -21,7 +21,7 @@ from celosia.sw.ir.program import (
     Store,
     Transform,
 )
-from celosia.sw.passes.lower_program import lower_program
+from celosia.sw.passes.lower_program import Lowering
 from tests.support.levels import CONFIGS
 from tests.support.nests import product
 
@@ -39,6 +39,10 @@ ADDRESSES = {"x": 0x1000, "wide": 0x2000, "sums": 0x4000, "bias": 0x8000}
 SCRATCHPAD, ACCUMULATOR, PARAMETERS = Space.SCRATCHPAD, Space.ACCUMULATOR, Space.PARAMETERS
 
 
+def lowering(config: AcceleratorConfig, **how: bool) -> Lowering:
+    return Lowering(config=config, tensors=TENSORS, addresses=ADDRESSES, **how)
+
+
 def decoded(command: Command) -> tuple[str, dict[str, Any]]:
     known = next(one for one in INSTRUCTIONS.values() if one.matches(command))
     return known.name, known.decode(command)
@@ -46,7 +50,7 @@ def decoded(command: Command) -> tuple[str, dict[str, Any]]:
 
 def lowered(*ops: Op) -> list[list[tuple[str, dict[str, Any]]]]:
     """Commands of each of `ops`; those before all are left out."""
-    commands = list(lower_program(ops, TINY, TENSORS, ADDRESSES))
+    commands = list(lowering(TINY).program(ops))
     begin = [decoded(one)[0] for one in commands[0]]
     stores = any(isinstance(op, Store) for op in ops)
     assert begin == ["fence", "config_token", *["config_drain", "config_st"] * stores]
@@ -73,7 +77,7 @@ STORE = Store(View("x", 3, 5, 2, 4), scratchpad(7))
 
 
 def test_every_store_signals():
-    start, *_ = lower_program([], TINY, TENSORS, ADDRESSES)
+    start, *_ = lowering(TINY).program([])
     assert decoded(start[1]) == (
         "config_token",
         decoded(start[1])[1] | {"signal": 1, "signal_id": 0, "wait": 0},
@@ -130,7 +134,7 @@ def test_a_load_waits_for_the_stores_it_names_unless_one_before_it_did():
 def test_stores_are_configured_where_it_changes():
     """The first one in the beginning."""
     other = Store(View("wide", 0, 0, 2, 4), scratchpad(0, blocks=2, pitch=5))
-    (start, *_) = lower_program([load(), STORE, other], TINY, TENSORS, ADDRESSES)
+    (start, *_) = lowering(TINY).program([load(), STORE, other])
     (_, drain), (_, config) = map(decoded, start[2:])
     assert (drain["block_stride"], config["stride"]) == (2, 30)
     assert names(STORE, STORE, other, other) == [
@@ -162,7 +166,7 @@ def test_products():
 
 def assembly(*ops: Op, config: AcceleratorConfig = TINY, loops: bool = False) -> list[str]:
     """The commands of a program without tokens, as text."""
-    parts = lower_program(ops, config, TENSORS, ADDRESSES, loops=loops, tokens=False)
+    parts = lowering(config, loops=loops, tokens=False).program(ops)
     return [format_command(command) for part in parts for command in part]
 
 
@@ -205,7 +209,7 @@ def test_nests_are_one_command_each_where_it_exists():
         "products a=1 w=36 rows=1 k=1 pieces=1 columns=3 last_depth=4 last_cols=2",
     ]
     short, plain = (
-        [each for part in lower_program(nests, TINY, {}, {}, loops=loops) for each in part]
+        [each for part in lowering(TINY, loops=loops).program(nests) for each in part]
         for loops in (True, False)
     )
     assert [command for _, command in expand(short, TINY)] == plain
