@@ -65,7 +65,7 @@ class CompiledGraph:
 
         So graphs that differ in other tensors alone find both at the same addresses.
         """
-        local = on_chip(self.plan, self.graph)
+        local = on_chip(self.graph)
         kept = [tensor for name, tensor in self.graph.tensors.items() if name not in local]
         return sorted(kept, key=self._place)
 

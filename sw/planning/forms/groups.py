@@ -16,7 +16,6 @@ from celosia.sw.ir.graph import (
     Transform,
     View,
 )
-from celosia.sw.planning.forms.plan import Plan, head_groups
 
 __all__ = ["Group", "Head", "Heads", "Linear", "fuses", "groups", "head_of", "members", "on_chip"]
 
@@ -39,11 +38,6 @@ class Head:
         """The finish of the context."""
         assert isinstance(self.context.finish, DivideBySums)
         return self.context.finish
-
-    @property
-    def on_chip(self) -> tuple[str, str]:
-        """The tensors of numerators and of their sums, which never are in memory."""
-        return self.scores.out.tensor, self.softmax.sums.tensor
 
     def most_scores(self, rows: tuple[int, ...], keys: tuple[int, ...], dim: int) -> int:
         """Rows of the accumulator that scores of a part take, at most, if it is cut like this.
@@ -145,12 +139,10 @@ def head_of(op: Op, behind: Op | None) -> Head | None:
     raise ValueError(f"{op}: numerators and sums are not those of one product right behind it")
 
 
-def on_chip(plan: Plan, graph: Graph) -> frozenset[str]:
-    """The tensors of `graph` that a legal `plan` never stores."""
-    ops = {op.name: op for op in graph.ops}
-    pairs = (pair for group in head_groups(plan) for pair in group.heads)
-    heads = (head_of(ops[scores], ops[context]) for scores, context in pairs)
-    return frozenset(name for head in heads if head for name in head.on_chip)
+def on_chip(graph: Graph) -> frozenset[str]:
+    """The tensors of `graph` that no legal plan stores: numerators of heads, and their sums."""
+    scores = (op for op in graph.ops if isinstance(getattr(op, "finish", None), DeferredSoftmax))
+    return frozenset(view.tensor for op in scores for view in op.results)
 
 
 def fuses(op: MatMul | Transform, norm: LayerNorm) -> bool:

@@ -93,5 +93,5 @@ def check_meaning(
     verify_program(ops, config, graph.tensors, values)
     got = interpret_program(ops, config, graph.tensors, values)
     want = interpret_graph(case.graph, case.inputs)
-    for name in (set(got) & set(want)) - on_chip(plan, case.graph):
+    for name in (set(got) & set(want)) - on_chip(case.graph):
         np.testing.assert_array_equal(got[name], want[name], err_msg=name)

@@ -146,7 +146,7 @@ def test_few_rows_stay_on_the_chip_and_are_stored_all_the_same():
     loaded = {op.view.tensor for op in ops if isinstance(op, Load)} & computed
     stored = {op.view.tensor for op in ops if isinstance(op, Store)}
     assert not loaded
-    assert stored == computed - on_chip(decide_graph(graph, BASE), graph)
+    assert stored == computed - on_chip(graph)
 
 
 def test_what_does_not_fit_among_few_rows_has_all_banks():

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from celosia.isa.presets import resolve_config
 from celosia.sw.ir.graph import (
     AddResidual,
     DeferredSoftmax,
@@ -17,7 +16,6 @@ from celosia.sw.ir.graph import (
 )
 from celosia.sw.ir.graph_builder import GraphBuilder
 from celosia.sw.models.cases import attention_case
-from celosia.sw.planning.decisions.decide_graph import decide_graph
 from celosia.sw.planning.forms.groups import Head, Heads, Linear, groups, on_chip
 
 
@@ -103,7 +101,7 @@ def test_a_head_that_reads_another_ones_context(part):
 
 def test_numerators_and_sums_stay_on_the_chip():
     graph = attention_case(2, 5, 4, seed=1).graph
-    assert on_chip(decide_graph(graph, resolve_config("tiny")), graph) == {"numerators", "sums"}
+    assert on_chip(graph) == {"numerators", "sums"}
 
 
 def test_sums_of_another_operator_are_refused():
