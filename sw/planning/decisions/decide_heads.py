@@ -40,8 +40,6 @@ def decide_heads(together: Heads, decided: Decided) -> AttentionStage:
 
     They begin with the half of the accumulator whose turn it is: sums of what comes before them may
     still be in the other one.
-
-    Raises `ValueError` that names the head if not even a row of its context fits.
     """
     memory, graph = decided.places, decided.graph
     dim = memory.config.dim
@@ -54,10 +52,7 @@ def decide_heads(together: Heads, decided: Decided) -> AttentionStage:
         slots = _slots(memory, _QUARTERS)
     for group in alike:
         group.may_spill = group.spilled = spilled
-        try:
-            group.cut(memory.rows(slots))
-        except ValueError as error:
-            raise ValueError(f"{group.heads[0].context.name}: {error}") from None
+        group.cut(memory.rows(slots))
     ahead = _ahead(alike) if memory.choices.overlap else 0
     by_turns = _scores_by_turns(alike, memory.accumulator_half) if ahead == 1 else 0
     if by_turns:
@@ -228,7 +223,7 @@ class _Group(HeadCuts):
             return self._sums("contexts", self._by_turns(self.scores, half - self.scores))
         if self.spilled:
             return self._sums("contexts", ((half // 2, half // 2), (half + half // 2, half // 2)))
-        fit = min(turns, half // (rows * self.width))
+        fit = max(1, min(turns, half // (rows * self.width)))
         return self._sums("contexts", side_by_side(self.of_contexts, half // fit, fit))
 
     def _sums(self, name: str, spans: Spans) -> str:

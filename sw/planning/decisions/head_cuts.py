@@ -112,15 +112,10 @@ class HeadCuts:
     def cut(self, slots: int) -> None:
         """Cut rows and keys, where so many rows of a block have statistics.
 
-        Raises `ValueError` if not even a row of a context fits.
+        Blocks are of one row if not even that has room for its context, which rules refuse.
         """
         shape, memory = self.shape, self.memory
         self.slots = slots
-        if self.width > self.half:
-            raise ValueError(
-                f"a head is {shape.width} wide, more than the {self.half * self.dim} that the sums "
-                "of fit"
-            )
         most, block_keys = self._cut()
         self.rows = even_sizes(shape.rows, most)
         self.keys = even_sizes(shape.keys, block_keys, shape.begins)
@@ -217,7 +212,7 @@ class HeadCuts:
         """Rows of a block, and keys of a part."""
         shape, memory, dim, half = self.shape, self.memory, self.dim, self.half
         bank, keys = memory.bank_rows, tiles(shape.keys, dim)
-        most = min(memory.block_rows, self.slots, half // self.width)
+        most = min(memory.block_rows, self.slots, max(1, half // self.width))
         # All numerators in half a bank, or beside just the queries that are used together.
         queries = min(tiles(shape.depth, dim), SHARES * memory.piece_tiles)
         rows = min(most, self._at_once // keys, max(bank // 2 // keys, bank // (keys + queries)))

@@ -205,7 +205,7 @@ def test_scores_stand_in_the_other_half_than_contexts_that_are_under_way_else_by
 def test_a_head_whose_context_does_not_fit_is_refused():
     config = configured("tiny", accumulator_kib=1)
     written(1, 3, 128, config)
-    with pytest.raises(ValueError, match=r"context\.head0: a head is 129 wide, more than the 128"):
+    with pytest.raises(ValueError, match=r"^contexts-fit: .*: 1 x 33 rows .* span of 32 of"):
         written(1, 3, 129, config)
 
 
