@@ -17,8 +17,7 @@ __all__ = ["Verified", "compile_graph", "verify_program"]
 def verify_program(compiled: CompiledGraph) -> None:
     """Raise `ValueError` that names the operation if a program is not well formed."""
     graph, ops = compiled.graph, [written.op for written in compiled.ops]
-    known = [*graph.inputs, *graph.constants]
-    program_verify.verify(ops, compiled.config, graph.tensors, known, graph.appended)
+    program_verify.verify(ops, compiled.config, graph)
     check_scratch(ops, graph.tensors, compiled.config)
 
 

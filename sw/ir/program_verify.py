@@ -7,13 +7,13 @@ complete when they are used.  Every element of a tensor is stored once (of scrat
 they read.  Of causal scores, those that the mask hides need not be there.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import numpy as np
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.functions.table import FUNCTIONS
-from celosia.sw.ir.graph import Tensor, View
+from celosia.sw.ir.graph import Graph, View
 from celosia.sw.ir.product_verify import ProductChecker
 from celosia.sw.ir.program import (
     Drain,
@@ -31,19 +31,13 @@ from celosia.sw.ir.program_rows import MadeRows
 __all__ = ["verify"]
 
 
-def verify(
-    ops: Iterable[Op],
-    config: AcceleratorConfig,
-    tensors: Mapping[str, Tensor],
-    given: Iterable[str],
-    appended: Iterable[View] = (),
-) -> None:
-    """Raise `ValueError` that names the operation if a program is not well formed.
+def verify(ops: Iterable[Op], config: AcceleratorConfig, graph: Graph) -> None:
+    """Raise `ValueError` that names the operation if a program of `graph` is not well formed.
 
-    `given` are inputs and constants: they are never stored, and other tensors not until then.  Of
-    those that are caches, just the elements of `appended` are stored, before they are read.
+    Inputs and constants are never stored, and others are not there until they are.  Of caches, just
+    the elements that are appended are stored, before they are read.
     """
-    checker = _Checker(config, tensors, given, appended)
+    checker = _Checker(config, graph)
     for index, op in enumerate(ops):
         try:
             checker.take(op)
@@ -85,16 +79,11 @@ class _Slots:
 class _Checker:
     """The state of all memories."""
 
-    def __init__(
-        self,
-        config: AcceleratorConfig,
-        tensors: Mapping[str, Tensor],
-        given: Iterable[str],
-        appended: Iterable[View],
-    ):
+    def __init__(self, config: AcceleratorConfig, graph: Graph):
         self.dim = config.dim
-        self.tensors = tensors
-        self.given = {name for name in given if not tensors[name].cache}
+        self.tensors = tensors = graph.tensors
+        known = (*graph.inputs, *graph.constants)
+        self.given = {name for name in known if not tensors[name].cache}
         self.local = {
             Space.SCRATCHPAD: MadeRows(config.scratchpad_rows),
             Space.ACCUMULATOR: MadeRows(config.accumulator_rows),
@@ -114,7 +103,7 @@ class _Checker:
         for name, tensor in tensors.items():
             if tensor.cache:
                 self.stored[name] = np.full(tensor.shape, -1, np.int32)
-        for view in appended:
+        for view in graph.appended:
             self.stored[view.tensor][view.slices] = 0
 
     def take(self, op: Op) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from celosia.isa.presets import resolve_config
-from celosia.sw.ir.graph import Tensor, View
+from celosia.sw.ir.graph import Graph, Tensor, View
 from celosia.sw.ir.program import Drain, Load, LoadParameters, LocalRows, Space, Store
 from celosia.sw.ir.program_interpret import interpret
 from celosia.sw.ir.program_verify import verify
@@ -28,10 +28,14 @@ VALUES = {
 }
 
 
+def graph_of(tensors: dict[str, Tensor], *inputs: str) -> Graph:
+    return Graph(name="g", tensors=tensors, inputs=inputs, outputs=(), ops=())
+
+
 def test_bias_scale_and_relu():
     store = Store(View("small", 0, 0, 2, DIM), SUMS, Drain(-0.5, relu=True, bias_row=3))
     tensors = {name: TENSORS[name] for name in ("x", "bias", "small")}
-    verify([*LOADS, store], CONFIG, tensors, VALUES)
+    verify([*LOADS, store], CONFIG, graph_of(tensors, *VALUES))
     found = interpret([*LOADS, store], CONFIG, tensors, VALUES)["small"]
     want = np.clip(np.rint((VALUES["x"] + 7) * -0.5), 0, 127)
     np.testing.assert_array_equal(found, want)
@@ -48,7 +52,7 @@ def test_a_bias_on_sums_that_stay_int32():
 def test_a_bias_that_nobody_has_loaded_is_refused():
     store = Store(View("small", 0, 0, 2, DIM), SUMS, Drain(0.5, bias_row=4))
     with pytest.raises(ValueError, match="hold nothing"):
-        verify([*LOADS, store], CONFIG, TENSORS, VALUES)
+        verify([*LOADS, store], CONFIG, graph_of(TENSORS, *VALUES))
 
 
 def test_only_sums_have_a_drain():
@@ -56,4 +60,4 @@ def test_only_sums_have_a_drain():
     load = Load(View("small", 0, 0, 2, DIM), rows)
     store = Store(View("wide", 0, 0, 2, DIM), rows, Drain(0.5))
     with pytest.raises(ValueError, match="only sums have a drain"):
-        verify([load, store], CONFIG, TENSORS, {**VALUES, "small": None})
+        verify([load, store], CONFIG, graph_of(TENSORS, *VALUES, "small"))

@@ -35,8 +35,7 @@ def compiled(case: Case) -> CompiledGraph:
 
 
 def check(program: CompiledGraph, ops: Iterable[Op]) -> None:
-    graph = program.graph
-    verify(ops, TINY, graph.tensors, [*graph.inputs, *graph.constants])
+    verify(ops, TINY, program.graph)
 
 
 def ops_of(program: CompiledGraph) -> Ops:

@@ -6,7 +6,7 @@ import pytest
 
 from celosia.isa.encoding import Function
 from celosia.isa.presets import resolve_config
-from celosia.sw.ir.graph import Tensor, View
+from celosia.sw.ir.graph import Graph, Tensor, View
 from celosia.sw.ir.program import Load, LocalRows, Op, Space, Store, Transform
 from celosia.sw.ir.program_verify import _Checker, _Slots, verify
 
@@ -14,9 +14,13 @@ TINY = resolve_config("tiny")
 ROWS, BLOCKS = 6, 3
 
 
+def graph_of(tensors: dict[str, Tensor], *inputs: str) -> Graph:
+    return Graph(name="g", tensors=tensors, inputs=inputs, outputs=(), ops=())
+
+
 def reads(space: Space, there: set[tuple[int, int]], **mask: int) -> bool:
     """Whether a transform finds what it reads where only these rows of blocks are."""
-    checker = _Checker(TINY, {}, (), ())
+    checker = _Checker(TINY, graph_of({}))
     for block in range(BLOCKS):
         places = [block * ROWS + row for each, row in sorted(there) if each == block]
         made = Load(View("x", 0, 0, 1, 1), LocalRows(space, block * ROWS, ROWS, 1, ROWS))
@@ -127,6 +131,6 @@ def moved(*stores: tuple[int, int], load: tuple[int, int, int] | None = None) ->
 def test_each_element_is_stored_once_and_loaded_behind_its_store(ops, message):
     if message:
         with pytest.raises(ValueError, match=message):
-            verify(ops, TINY, TENSORS, ["given"])
+            verify(ops, TINY, graph_of(TENSORS, "given"))
     else:
-        verify(ops, TINY, TENSORS, ["given"])
+        verify(ops, TINY, graph_of(TENSORS, "given"))

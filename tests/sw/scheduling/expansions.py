@@ -90,7 +90,7 @@ def check_meaning(
     """A program of a plan is well formed, and means what the graph means."""
     graph = with_spills(with_affines(case.graph, config.dim), plan)
     ops, values = [written.op for written in found], {**graph.constants, **case.inputs}
-    verify_program(ops, config, graph.tensors, values)
+    verify_program(ops, config, graph)
     got = interpret_program(ops, config, graph.tensors, values)
     want = interpret_graph(case.graph, case.inputs)
     for name in (set(got) & set(want)) - on_chip(case.graph):

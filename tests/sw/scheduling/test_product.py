@@ -30,7 +30,7 @@ def check(plan, graph, values, config):
     scheduled = schedule(program, config)
     for form in (program, scheduled):
         ops = [written.op for written in form]
-        verify_program(ops, config, graph.tensors, list(values))
+        verify_program(ops, config, graph)
         found = interpret_program(ops, config, graph.tensors, values)["c"]
         np.testing.assert_array_equal(found, want)
     return program, scheduled

@@ -37,7 +37,7 @@ def compiled(choices: Choices, mask: Mask = NO_MASK) -> CompiledGraph:
 def check(program: CompiledGraph, ops: Iterable[Op]) -> None:
     graph = program.graph
     checked = [*ops]
-    verify(checked, CONFIG, graph.tensors, [*graph.inputs, *graph.constants])
+    verify(checked, CONFIG, graph)
     check_scratch(checked, graph.tensors, CONFIG)
 
 
