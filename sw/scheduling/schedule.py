@@ -48,10 +48,8 @@ def schedule(
     Of the tensors `moving`, a load may read what any store has written (`Graph.moving`).  Only the
     number of stores that a load waits for is new.
     """
-    plain = [written.op for written in ops]
-    needs = dependences(plain, config, moving)
-    order = trickled(plain, needs, config.dim) if overlap else range(len(plain))
-    found = list(_Loads(plain, needs, order, config, Stored(moving)).order())
+    loads = _Loads([written.op for written in ops], config, moving, overlap=overlap)
+    found = list(loads.order())
     clocks = [(clock, clock) for _, clock in found]
     return tuple(
         with_waits([ops[index] for index, _ in found], clocks, _SETTLING, again=True, moving=moving)
@@ -64,13 +62,14 @@ class _Loads:
     def __init__(
         self,
         ops: Sequence[Op],
-        needs: Sequence[tuple[int, ...]],
-        order: Sequence[int],
         config: AcceleratorConfig,
-        stored: Stored,
+        moving: Collection[str],
+        *,
+        overlap: bool,
     ):
-        self._stored = stored
-        self.ops, self.needs, self.config = ops, needs, config
+        self.ops, self.config, self._stored = ops, config, Stored(moving)
+        self.needs = dependences(ops, config, moving)
+        order = trickled(ops, self.needs, config.dim) if overlap else range(len(ops))
         self.steps = [index for index in order if ops[index].unit is not Unit.LOAD]
         self._place = {index: place for place, index in enumerate(self.steps)}
         self._times = [0, *accumulate(array_cycles(ops[index]) for index in self.steps)]
