@@ -50,39 +50,32 @@ def normalized_rows(
 
 
 def normalized(moves: Moves, block: NormBlock, norm: NormPlan) -> Iterator[Op]:
-    """Normalize rows whose statistics are complete."""
-    for col, cols in _chunks(block.op, norm, moves.dim):
-        yield from _normalized(moves, block, norm, col, cols)
+    """Normalize rows whose statistics are complete: a transform of some columns, and its stores."""
+    op = block.op
+    for col, cols in _chunks(op, norm, moves.dim):
+        source = yield from moves.load(block.part(op.source, col, cols), norm.source)
+        outs = [block.part(output.out, col, cols) for output in op.outputs]
+        targets = [moves.take(out, name) for out, name in zip(outs, norm.results, strict=True)]
+        types = [moves.element_type(out) for out in outs]
+        affine = yield from moves.load_parameters(_affine(op, col, cols, moves.dim), norm.affines)
+        settings = {"parameter_row": affine, **norm_settings(op), "shift": op.outputs[0].shift}
+        if len(outs) > 1:
+            settings |= {"two": 1, "type2": types[1], "shift2": op.outputs[1].shift}
+        yield Transform(
+            function=Function.LAYERNORM,
+            source=source,
+            cols=cols,
+            targets=tuple(targets),
+            settings={"statistics": block.slot, "type": types[0]},
+            norm=settings,
+        )
+        for out, target in zip(outs, targets, strict=True):
+            yield from moves.store(out, target)
 
 
 def _chunks(op: LayerNorm, norm: NormPlan, dim: int) -> Iterator[tuple[int, int]]:
     """First column and columns of each transform."""
     return even_cuts(op.source.cols, dim * norm.tiles, dim)
-
-
-def _normalized(
-    moves: Moves, block: NormBlock, norm: NormPlan, col: int, cols: int
-) -> Iterator[Op]:
-    """One transform, and its stores."""
-    op = block.op
-    source = yield from moves.load(block.part(op.source, col, cols), norm.source)
-    outs = [block.part(output.out, col, cols) for output in op.outputs]
-    targets = [moves.take(out, name) for out, name in zip(outs, norm.results, strict=True)]
-    types = [moves.element_type(out) for out in outs]
-    affine = yield from moves.load_parameters(_affine(op, col, cols, moves.dim), norm.affines)
-    settings = {"parameter_row": affine, **norm_settings(op), "shift": op.outputs[0].shift}
-    if len(outs) > 1:
-        settings |= {"two": 1, "type2": types[1], "shift2": op.outputs[1].shift}
-    yield Transform(
-        function=Function.LAYERNORM,
-        source=source,
-        cols=cols,
-        targets=tuple(targets),
-        settings={"statistics": block.slot, "type": types[0]},
-        norm=settings,
-    )
-    for out, target in zip(outs, targets, strict=True):
-        yield from moves.store(out, target)
 
 
 def _affine(op: LayerNorm, col: int, cols: int, dim: int) -> View:
