@@ -14,7 +14,7 @@ from typing import Final
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.encoding import REPEAT, Command, Funct
 from celosia.sw.passes.loops.advances import stride
-from celosia.sw.passes.loops.nodes import Node, Shapes, command_node
+from celosia.sw.passes.loops.nodes import Bodies, Node, command_node
 from celosia.sw.passes.loops.search import Reach, with_loops
 
 __all__ = ["compress_loops"]
@@ -57,18 +57,16 @@ def compress_loops(
     if not config.loop_entries or not commands:
         return tuple(commands)
     cuts = sorted({*starts, *range(0, len(commands), _PART), len(commands)})
-    shapes, entries = Shapes(), config.loop_entries
+    bodies = Bodies(config.loop_entries)
     parts = [
-        with_loops(
-            [command_node(each, shapes) for each in commands[start:end]], _WITHIN, entries, shapes
-        )
+        with_loops([command_node(each, bodies) for each in commands[start:end]], _WITHIN, bodies)
         for start, end in pairwise(cuts)
     ]
-    little = [with_loops(part, _LITTLE, entries, shapes) for part in parts]
+    little = [with_loops(part, _LITTLE, bodies) for part in parts]
     whole = min(
         (
-            with_loops([*chain(*little)], _LITTLE, entries, shapes),
-            with_loops([*chain(*parts)], (*_ACROSS, *_LITTLE), entries, shapes),
+            with_loops([*chain(*little)], _LITTLE, bodies),
+            with_loops([*chain(*parts)], (*_ACROSS, *_LITTLE), bodies),
         ),
         key=lambda nodes: sum(node.cost for node in nodes),
     )

@@ -15,7 +15,7 @@ from celosia.isa.encoding import Command
 from celosia.isa.operations.loops import MAX_LOOP_DEPTH
 from celosia.sw.passes.loops.advances import Advances, Words, advances, join, moves, possible, still
 
-__all__ = ["Node", "Shapes", "command_node", "repeated"]
+__all__ = ["Bodies", "Node", "command_node", "repeated"]
 
 
 _NONE: Final = np.zeros(1, np.int64)
@@ -52,10 +52,11 @@ class Node:
     """The commands that it takes in the program."""
 
 
-class Shapes:
-    """The numbers of shapes seen so far."""
+class Bodies:
+    """What may be the body of a loop: so many commands at most, of shapes that have numbers."""
 
-    def __init__(self) -> None:
+    def __init__(self, entries: int):
+        self.entries = entries
         self._numbers: dict[tuple[int, ...], int] = {}
 
     def number(self, *key: int) -> int:
@@ -63,11 +64,11 @@ class Shapes:
         return self._numbers.setdefault(key, len(self._numbers))
 
 
-def command_node(command: Command, shapes: Shapes) -> Node:
+def command_node(command: Command, bodies: Bodies) -> Node:
     """A node of one command."""
     words, funct = np.array([[command.rs1, command.rs2]], np.uint64), int(command.funct)
     return Node(
-        shape=shapes.number(0, funct),
+        shape=bodies.number(0, funct),
         funct=funct,
         first=words,
         last=words,
@@ -77,7 +78,7 @@ def command_node(command: Command, shapes: Shapes) -> Node:
     )
 
 
-def repeated(iterations: Sequence[Sequence[Node]], shapes: Shapes, most: int) -> Node | None:
+def repeated(iterations: Sequence[Sequence[Node]], bodies: Bodies) -> Node | None:
     """The loop of these iterations, which are alike; None if there is none, or of more commands.
 
     The last one may be shorter than the others.  Of several iterations, fewer may make a loop.
@@ -110,11 +111,11 @@ def repeated(iterations: Sequence[Sequence[Node]], shapes: Shapes, most: int) ->
     strides = np.where(moving, np.arange(1, MAX_LOOP_DEPTH + 1)[:, None], 0).max(0)
     before = sum(int(node.strides.sum()) for node in head)
     cost = sum(node.cost for node in head) + int(strides.sum()) - before
-    if cost > most:
+    if cost > bodies.entries:
         return None
     left_out = len(head) - len(tail)
     return Node(
-        shape=shapes.number(len(iterations), left_out, *(node.shape for node in head)),
+        shape=bodies.number(len(iterations), left_out, *(node.shape for node in head)),
         count=len(iterations),
         left_out=left_out,
         body=tuple(head),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from celosia.isa.operations.loops import MAX_LOOP_DEPTH
 from celosia.sw.passes.loops.advances import Advances, advances, join, moves, possible
-from celosia.sw.passes.loops.nodes import Node, Shapes, repeated
+from celosia.sw.passes.loops.nodes import Bodies, Node, repeated
 
 __all__ = ["Reach", "with_loops"]
 
@@ -51,10 +51,8 @@ class _Loops:
     cost: int
 
 
-def with_loops(
-    nodes: Sequence[Node], passes: Sequence[Reach], entries: int, shapes: Shapes
-) -> list[Node]:
-    """`nodes`, some of which are loops of what they were before; bodies have up to `entries`.
+def with_loops(nodes: Sequence[Node], passes: Sequence[Reach], bodies: Bodies) -> list[Node]:
+    """`nodes`, some of which are loops of what they were before.
 
     Each of `passes` finds loops in what the one before it has left.
     """
@@ -63,10 +61,10 @@ def with_loops(
         found: list[list[_Loops]] = [[] for _ in left]
         least = reach.iterations - reach.partial  # Complete ones.
         lengths = range(1, min(reach.longest, len(left) // least) + 1)
-        for place, loops in stretch.loops(lengths, entries, reach):
+        for place, loops in stretch.loops(lengths, bodies.entries, reach):
             found[place].append(loops)
         if any(found):
-            left = _chosen(left, found, reach, entries, shapes)
+            left = _chosen(left, found, reach, bodies)
             stretch = _Stretch(left)
     return left
 
@@ -224,11 +222,7 @@ def _places(starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.i
 
 
 def _chosen(
-    nodes: Sequence[Node],
-    found: Sequence[Sequence[_Loops]],
-    reach: Reach,
-    entries: int,
-    shapes: Shapes,
+    nodes: Sequence[Node], found: Sequence[Sequence[_Loops]], reach: Reach, bodies: Bodies
 ) -> list[Node]:
     """The loops that leave the fewest commands, and the nodes between them."""
     least = [0] * (len(nodes) + 1)
@@ -244,7 +238,7 @@ def _chosen(
                 if cost < best:
                     best, how = cost, (loops.length, count, more)
         least[place], choice[place] = best, how
-    return list(_made(nodes, choice, entries, shapes))
+    return list(_made(nodes, choice, bodies))
 
 
 def _counts(most: int, least: int) -> Iterator[int]:
@@ -255,7 +249,7 @@ def _counts(most: int, least: int) -> Iterator[int]:
 
 
 def _made(
-    nodes: Sequence[Node], choice: Sequence[tuple[int, int, int]], entries: int, shapes: Shapes
+    nodes: Sequence[Node], choice: Sequence[tuple[int, int, int]], bodies: Bodies
 ) -> Iterator[Node]:
     """The loops that were chosen, or as much of them as can be made, and all other nodes."""
     place = 0
@@ -264,9 +258,7 @@ def _made(
         end, loop = place + length * count + more, None
         while end > place + length and loop is None:
             starts = range(place, end, length)
-            loop = repeated(
-                [nodes[start : min(start + length, end)] for start in starts], shapes, entries
-            )
+            loop = repeated([nodes[start : min(start + length, end)] for start in starts], bodies)
             if loop is None:
                 end = starts[-1]
         yield loop or nodes[place]

@@ -21,7 +21,7 @@ from celosia.sw.models.cases import (
     random_quantized_encoder,
 )
 from celosia.sw.passes.compress_loops import compress_loops
-from celosia.sw.passes.loops.nodes import Node, Shapes, command_node, repeated
+from celosia.sw.passes.loops.nodes import Bodies, Node, command_node, repeated
 from celosia.sw.passes.loops.search import Reach, with_loops
 from celosia.sw.reference.encoder import BERT_BASE
 from tests.support.levels import CONFIGS, configured
@@ -181,9 +181,9 @@ def compressed(commands: list[Command], entries: int) -> tuple[Command, ...]:
 
 @pytest.mark.parametrize("count", range(2, 13))
 def test_any_number_of_iterations_is_one_loop(count):
-    shapes = Shapes()
-    nodes = [command_node(each, shapes) for each in scattered(9)] * count
-    (loop,) = with_loops(nodes, (Reach(longest=9),), 64, shapes)
+    bodies = Bodies(64)
+    nodes = [command_node(each, bodies) for each in scattered(9)] * count
+    (loop,) = with_loops(nodes, (Reach(longest=9),), bodies)
     assert (loop.count, loop.left_out, loop.cost) == (count, 0, 10)
     assert len(compressed(scattered(9) * count, 64)) == 10
 
@@ -202,9 +202,9 @@ def test_the_last_of_many_may_be_the_first_of_another_loop(alone):
 
 @pytest.mark.parametrize("room", [-1, 0, 1])
 def test_a_body_may_fill_the_memory_of_loops(room):
-    shapes = Shapes()
-    nodes = [command_node(each, shapes) for each in scattered(16)] * 9
-    found = with_loops(nodes, (Reach(longest=16),), 16 + room, shapes)
+    bodies = Bodies(16 + room)
+    nodes = [command_node(each, bodies) for each in scattered(16)] * 9
+    found = with_loops(nodes, (Reach(longest=16),), bodies)
     assert [(node.count, node.cost) for node in found] == (
         [(9, 17)] if room >= 0 else [(0, 1)] * 144
     )
@@ -214,19 +214,21 @@ def test_a_body_may_fill_the_memory_of_loops(room):
 def test_a_loop_of_loops_costs_each_command_once_and_its_strides(steps):
     """A command that moves between iterations of a level has a STRIDE for each level up to it."""
     inner, outer = steps
-    shapes = Shapes()
+    bodies = Bodies(9)
 
     def row(start: int) -> Node:
         commands = [Command(Funct.MVIN, start + inner * n, 0) for n in range(5)]
-        loop = repeated([[command_node(each, shapes)] for each in commands], shapes, 9)
+        loop = repeated([[command_node(each, bodies)] for each in commands], bodies)
         assert loop is not None
         return loop
 
     iterations = [[row(1024 + outer * number)] for number in range(4)]
     body = 2 + (2 if outer != 4 * inner else inner > 0)
     assert iterations[0][0].cost == 2 + (inner > 0)
-    assert repeated(iterations, shapes, body - 1) is None
-    whole = repeated(iterations, shapes, body)
+    bodies.entries = body - 1
+    assert repeated(iterations, bodies) is None
+    bodies.entries = body
+    whole = repeated(iterations, bodies)
     assert whole is not None
     assert whole.cost == 1 + body
 
