@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from celosia.isa.encoding import Function
-from celosia.sw.ir.graph import AddResidual, LayerNorm, MatMul, Softmax, Transform, View
+from celosia.sw.ir.graph import AddResidual, LayerNorm, MatMul, Softmax, Transform
 from celosia.sw.ir.program import LocalRows, Op, Space
 from celosia.sw.planning.extents import in_order, tiles
 from celosia.sw.planning.forms.stages import LinearStage, TailPart
@@ -54,14 +54,18 @@ def product_blocks(
 
 @dataclass(frozen=True, kw_only=True)
 class _Visit:
-    """A block of sums, or a part of the last one."""
+    """A block of sums, or a part of one."""
 
-    number: int
+    number: int = 0
     rows: Cut
     columns: Cut
     """The columns of the whole block."""
     part: Cut
     """The columns of this part."""
+    together: Cut | None = None
+    """The rows of a larger block of results, whose operands are loaded together; None: these."""
+    backwards: bool = False
+    """The last pieces along K come first."""
 
 
 class _Expansion:
@@ -94,7 +98,7 @@ class _Expansion:
 
     def block(self, visit: _Visit) -> Iterator[Op]:
         """A block of sums, and how it leaves."""
-        sums = yield from self.summed(self.described(visit.rows), visit.part, visit=visit)
+        sums = yield from self.summed(self.described(visit.rows), visit)
         if self.stage.drain.by == "transform":
             yield from drained(self.moves, self.op.finish, sums, self.stage.drain)
 
@@ -114,22 +118,9 @@ class _Expansion:
             copies=copies,
         )
 
-    def summed(
-        self,
-        sums: SumsBlock,
-        columns: Cut,
-        together: View | None = None,
-        *,
-        visit: _Visit | None = None,
-        backwards: bool = False,
-    ) -> Generator[Op, None, SumsBlock]:
-        """Some columns of `sums` in the accumulator; they leave it where stores take them.
-
-        They may be rows of a larger block of results, whose operands are loaded `together`.
-        """
-        (col, cols), op, stage = columns, self.op, self.stage
-        row, rows = sums.out.row - op.out.row, sums.out.rows
-        visit = visit or _Visit(number=0, rows=(row, rows), columns=columns, part=columns)
+    def summed(self, sums: SumsBlock, visit: _Visit) -> Generator[Op, None, SumsBlock]:
+        """The columns of a visit to `sums` in the accumulator; what stores take leaves it."""
+        (row, rows), (col, cols), op, stage = visit.rows, visit.part, self.op, self.stage
         part = sums.part(self.dim, col, cols)
         if isinstance(op, Transform):
             source = op.source.part(row=row, rows=rows, col=col, cols=cols)
@@ -139,9 +130,7 @@ class _Expansion:
             part = replace(part, rows=self.moves.sums(stage.sums, key, rows, tiles(cols, self.dim)))
         leaving = self._leaving(part, visit) if stage.drain.by == "mvout" else None
         if isinstance(op, MatMul):
-            whole = together or sums.out
-            a = op.a.part(row=whole.row - op.out.row, rows=whole.rows)
-            yield from self._products(op, a, part.rows, visit, leaving, backwards=backwards)
+            yield from self._products(op, part.rows, visit, leaving)
         elif leaving is not None:
             yield from leaving.all()
         return part
@@ -155,18 +144,12 @@ class _Expansion:
         )
 
     def _products(
-        self,
-        op: MatMul,
-        block: View,
-        c: LocalRows,
-        visit: _Visit,
-        leaving: Leaving | None,
-        *,
-        backwards: bool,
+        self, op: MatMul, c: LocalRows, visit: _Visit, leaving: Leaving | None
     ) -> Iterator[Op]:
         """The products of a visit: of some rows of a block of A."""
-        (row, rows), (col, cols), stage = visit.rows, visit.columns, self.stage
-        view = op.a.part(row=row, rows=rows)
+        (col, cols), stage = visit.columns, self.stage
+        cuts = visit.rows, visit.together or visit.rows
+        view, block = (op.a.part(row=row, rows=rows) for row, rows in cuts)
         turn_a, turn_w = (None if pieces.keep else visit.number for pieces in (stage.a, stage.w))
         for k, depth in self._along(visit, op.a.cols):
             a = RowsInMemory(view=view, ring=stage.a.ring, block=block)
@@ -184,7 +167,7 @@ class _Expansion:
                 columns=((visit.part[0] - col) // self.dim, c.blocks),
                 c=c,
                 accumulate=k > 0,
-                backwards=backwards,
+                backwards=visit.backwards,
             )
             last = k + depth == op.a.cols
             yield from products(self.moves, block_of_products, leaving if last else None)
@@ -214,14 +197,21 @@ class _Expansion:
         tails = stage.tail if last else ()
         *before, end = self.columns
         for columns in before:
-            part = yield from self.summed(sums, columns)
+            visit = _Visit(rows=cut, columns=columns, part=columns)
+            part = yield from self.summed(sums, visit)
             yield from drained(self.moves, finish, part, stage.drain, counted)
         first = 0
         for number, tail in enumerate(tails or (TailPart(rows=rows, tiles=stage.norm.tiles),)):
             some = sums.rows_part(first, tail.rows)
-            # To and fro along K: what the part before has used last is still there.
-            backwards = bool(tails) and number % 2 == 0
-            part = yield from self.summed(some, end, sums.out, backwards=backwards)
+            visit = _Visit(
+                rows=(row + first, tail.rows),
+                columns=end,
+                part=end,
+                together=cut,
+                # To and fro along K: what the part before has used last is still there.
+                backwards=bool(tails) and number % 2 == 0,
+            )
+            part = yield from self.summed(some, visit)
             yield from drained(self.moves, finish, part, stage.drain, counted)
             block = NormBlock(norm, row + first, tail.rows, slot + first)
             yield from normalized(self.moves, block, tail.of(stage.norm))
@@ -234,7 +224,8 @@ class _Expansion:
         for function in (Function.MAXIMUM, Function.SUM, Function.PROBABILITY):
             for columns in self.columns:
                 if whole is None or len(self.columns) > 1:
-                    whole = yield from self.summed(sums, columns)
+                    visit = _Visit(rows=cut, columns=columns, part=columns)
+                    whole = yield from self.summed(sums, visit)
                 yield from self._pass(how, function, whole, cut[0])
 
     def _pass(self, how: Softmax, function: Function, sums: SumsBlock, row: int) -> Iterator[Op]:
