@@ -2,9 +2,9 @@
 
 A line counts if it has a token that is no comment and belongs to no docstring.  The *road* is what
 is loaded to get from a graph to commands: the modules of `sw` that are there after a product and a
-layer of BERT took all passes of `celosia.sw.compiler.pipeline` with their defaults, less what
-predicts (`NOT_THE_ROAD`).  So it is without `celosia.sw.compiler.verified`, which is around: what
-verifies programs says nothing about commands.  Rules of plans are on the road; decisions ask them.
+layer of BERT were compiled as everybody does, by `celosia.sw.compiler.verified.compile_graph` with
+its defaults, less what predicts (`NOT_THE_ROAD`).  So what verifies programs is of it, as are the
+rules of plans, which decisions ask.
 A *record of options* is a frozen dataclass whose name ends with ``Options`` and that has more than
 `MANY` fields.
 
@@ -125,9 +125,9 @@ def _compile_and_tell() -> None:
     graphs = pickle.load(sys.stdin.buffer)
     config = import_module("celosia.isa.presets").PRESETS["base"]
     timing = import_module("celosia.isa.memory").MemoryTiming()
-    compiler = import_module("celosia.sw.compiler.pipeline")
+    compiler = import_module("celosia.sw.compiler.verified")
     for graph in graphs:
-        assert [*compiler.passes(graph, config, timing=timing)][-1][1].program
+        assert compiler.compile_graph(graph, config, timing=timing).program
     for name, module in sorted(sys.modules.items()):
         if name.startswith("celosia.") and getattr(module, "__file__", None):
             print(Path(module.__file__ or "").relative_to(ROOT).as_posix())
