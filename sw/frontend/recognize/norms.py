@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from celosia.sw.frontend.recognize.rewrite import Match
 __all__ = ["find_head_norms", "find_norms"]
 
 _SMALL: Final = 1e-5
-"""An epsilon that files add to a root, or the least that it is, is up to here taken under the root:
+"""An epsilon that files add to a size, or the least that it is, is up to here taken under the root:
 rows of a size of .01 then differ by a thousandth, and those that are larger by less."""
 
 
@@ -66,12 +66,11 @@ def _divided(reader: Reader, node: Node) -> tuple[str, _Size] | None:
 
 def _size(reader: Reader, node: Node, name: str) -> _Size | None:
     line = _line(reader, name, "sqrt", "pow")
-    if line is None:
+    size = None if line is None else _rooted(reader, node, line.node, 0.5)
+    if line is None or size is None or line.factor <= 0:
         return None
-    root, factor, added = line
-    size = _rooted(reader, node, root, 0.5)
-    factor = 0.0 if size is None else size.factor * factor
-    if size is None or factor <= 0 or not 0 <= added <= _SMALL * factor:
+    factor, added = size.factor * line.factor, line.added + line.least
+    if not 0 <= added <= _SMALL * factor:
         return None
     epsilon = size.epsilon + (added / factor) ** 2
     return replace(size, factor=factor, epsilon=epsilon, exact=not added)
@@ -84,43 +83,50 @@ def _rooted(reader: Reader, node: Node, root: Node, power: float) -> _Size | Non
     line = _line(reader, root.inputs[0], "reduce_mean", "reduce_sum")
     if line is None:
         return None
-    total, factor, epsilon = line
-    square = reader.producer(total.inputs[0], "pow", "mul")
+    square = reader.producer(line.node.inputs[0], "pow", "mul")
     last = node.type.rank - 1
-    if square is None or square.type != node.type or total.attributes["axes"] != (last,):
+    if square is None or square.type != node.type or line.node.attributes["axes"] != (last,):
         return None
     if square.op == "pow" and reader.scalar(square.inputs[1]) != 2:
         return None
-    factor *= node.type.shape[-1] if total.op == "reduce_sum" else 1
-    if factor <= 0:
+    factor = line.factor * (node.type.shape[-1] if line.node.op == "reduce_sum" else 1)
+    if factor <= 0 or line.least > _SMALL**2 * factor:
         return None
     x, centered = square.inputs[0], False
     difference = reader.producer(x, "sub")
     off = None if difference is None else reader.producer(difference.inputs[1], "reduce_mean")
     if difference is not None and off is not None and off.inputs[0] == difference.inputs[0]:
         x, centered = off.inputs[0], True
-    return _Size(x, centered, sqrt(factor), epsilon / factor, exact=True)
+    epsilon = (line.added + line.least) / factor
+    return _Size(x, centered, sqrt(factor), epsilon, exact=True)
 
 
-def _line(reader: Reader, name: str, *ops: str) -> tuple[Node, float, float] | None:
-    """The node of `ops` of which a tensor is a multiple, the factor, and what is added to it.
+class _Line(NamedTuple):
+    """A tensor as a multiple of a node's result, and what is added to it, or is its least."""
 
-    What a tensor is at least counts as added: it is small where a norm has it.
-    """
-    factor, added = 1.0, 0.0
+    node: Node
+    factor: float
+    added: float
+    least: float
+
+
+def _line(reader: Reader, name: str, *ops: str) -> _Line | None:
+    """A tensor as a multiple of what a node of `ops` makes, if it is one."""
+    factor, ends = 1.0, {"add": 0.0, "max": 0.0}
     while True:
         name, _ = reader.chain(name)  # Repeated for each element of a row.
         node, scaled = reader.producer(name), reader.scaled(name)
         if node is None or node.op in ops:
-            return None if node is None else (node, factor, added)
+            return None if node is None else _Line(node, factor, ends["add"], ends["max"])
         if scaled is not None:
             name, factor = scaled[0], factor * scaled[1]
             continue
-        pairs = (node.inputs, node.inputs[::-1]) if node.op in {"add", "max"} else ()
+        pairs = (node.inputs, node.inputs[::-1]) if node.op in ends else ()
         known = [(one, end) for one, other in pairs if (end := reader.scalar(other)) is not None]
         if not known:
             return None
-        name, added = known[0][0], added + factor * known[0][1]
+        name = known[0][0]
+        ends[node.op] += factor * known[0][1]
 
 
 def _match(
