@@ -38,7 +38,9 @@ def find_trims(reader: Reader) -> Iterator[Match]:
         if conv is None or len(readers[conv.name]) > 1 or conv.name in outputs:
             continue
         before, after = _padding(reader, conv, node)
-        if min((*before, *after), default=0) >= 0:
+        steps: Any = node.attributes["steps"]
+        whole = node.type.shape[:2] == conv.type.shape[:2] and {*steps} == {1}
+        if whole and min((*before, *after), default=0) >= 0:
             yield _match_trim(node, conv, before, after)
 
 

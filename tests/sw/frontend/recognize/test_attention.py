@@ -284,6 +284,18 @@ def test_scores_may_be_multiplied_by_a_mask_before_what_hides_is_subtracted():
     assert not refused
 
 
+@pytest.mark.parametrize("heads", [HEADS, None])
+def test_values_of_an_image_are_in_front_of_turned_weights(heads):
+    """Channels are rows, as in the attention of diffusion models, SAGAN and SHViT."""
+    lead = (BATCH,) if heads is None else (BATCH, heads)
+    shapes = {"q": (ROWS, WIDTH), "k": (KEYS, WIDTH), "v": (WIDTH + 2, KEYS)}
+    graph = Graph({name: (*lead, *shape) for name, shape in shapes.items()})
+    weights = graph.op("softmax", graph.times(graph.scores(), 0.5), axis=-1)
+    found, refused = graph.recognized(graph.op("matmul", "v", graph.turned(weights)))
+    assert not refused
+    assert attention_of(found).type.shape[-2:] == (ROWS, WIDTH + 2)
+
+
 @pytest.mark.parametrize("before", [(2, 3), (2, 1, 3)])
 def test_axes_in_front_of_heads_split_the_batch(before):
     """As Twins has it for windows, and einops for the rows and columns of images."""
