@@ -19,7 +19,7 @@ def test_a_model_that_is_written_can_be_called(tmp_path):
     called = run("call.py", tmp_path / "bert", "functional")
     assert called.returncode == 0, called.stderr
     assert "last_hidden_state: float32 of (1, 32, 64)" in called.stdout
-    assert "\nno clock, 0 of 26624 wrong\n" in called.stdout
+    assert "\nno clock, 0 of 30720 wrong\n" in called.stdout
 
 
 def test_a_name_that_is_not_known_is_refused(tmp_path):

@@ -26,6 +26,10 @@ from celosia.sw.quantize.units.values import Form, Role, Value
 
 __all__ = ["EMIT"]
 
+_SAME_ROWS: Final = 16
+"""Rows of numbers that graphs of fewer rows have, too: programs of a decoder's steps, of however
+many tokens, have the same constants."""
+
 
 def _normalization(at: Places, name: str, unit: Normalization) -> None:
     """Add a norm of each part, whose results are in all roles."""
@@ -95,14 +99,15 @@ def _requantized(at: Places, name: str, value: Value, rows: View, step: float) -
     """Add what makes int8 of a sum, each column with its step: a product with known numbers."""
     factors = step / at.format(Form(value.key, "small")).steps
     scale = float(factors.max() / INT16_MAX)
-    numbers = np.tile(np.rint(factors / scale).astype(np.int16), (rows.rows, 1))
+    numbers = np.rint(factors / scale).astype(np.int16)
+    known = np.tile(numbers, (max(rows.rows, _SAME_ROWS), 1))
     at.builder.combine(
         Combine(
             name=name,
             function="multiply",
             out=at.out(value, "small"),
             a=rows,
-            b=at.builder.constant(f"{name}.factors", numbers),
+            b=at.builder.constant(f"{name}.factors", known).part(row=0, rows=rows.rows),
             scale=scale,
         )
     )

@@ -1,5 +1,7 @@
 """The same file and calibration: `run` and `generate` have the same integers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -14,6 +16,8 @@ from tests.support.decoder_exports import exported, save
 
 LENGTH, TEXTS = 24, 6
 ANGLES = "angles"
+POSITIONS = "rows of "
+"""Begins the name of what a step has the rows of its tokens of."""
 
 
 @pytest.mark.parametrize("name", ["gpt2", "opt", "llama"])
@@ -27,9 +31,15 @@ def test_run_and_generate_have_the_same_integers(name, tmp_path):
 
     one, other = ({}, {})
     for steps, formats in ((one, model.formats), (other, decoder.formats.forms)):
-        # Angles are a constant of the whole text, and an input of a step.
+        # Angles and positions are constants of the whole text, and inputs of a step.
         steps |= {
-            ANGLES if form.role == ANGLES else form: (found.type, found.zero_point, *found.steps)
+            ANGLES
+            if form.role == ANGLES
+            else replace(form, key=form.key.removeprefix(POSITIONS)): (
+                found.type,
+                found.zero_point,
+                *found.steps,
+            )
             for form, found in formats.items()
             if form.role != "sums"
         }
