@@ -225,7 +225,7 @@ class Subtraction(AnyUnit):
         yield Form(self.b.tensor, "wide")
 
     def makes(self, wanted: set[Role]) -> set[Role]:
-        """int16, and int8 of it."""
+        """Its value is int16, and int8 of that where products read it."""
         return {"wide", *(wanted & self.ABLE)}
 
 
