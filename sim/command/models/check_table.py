@@ -13,7 +13,7 @@ from celosia.sim.run.models.time_share import TimeShare
 from celosia.sim.support.fitted import Column, FittedTable
 from celosia.sim.support.words import counted, cut_middle
 from celosia.sw.frontend.nn.graph import split_origin
-from celosia.sw.quantize.units.placement import Placement, Where
+from celosia.sw.quantize.units.placement import PlacedNode, Placement, Where
 from celosia.sw.rewriting.engine import Fault, Refusal
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def refusal_notes(refusals: Iterable[Refusal]) -> Iterator[str]:
 
 def _lines(placed: Placed) -> Iterator[_Line]:
     nodes = () if placed.placement is None else placed.placement.nodes
-    places = {split_origin(node.origin): (node.where, node.reason) for node in nodes}
+    places = {split_origin(node.origin): (node.where, _whole_reason(node)) for node in nodes}
     times = {} if placed.time is None else placed.time.host
     cycles = {split_origin(origin): count for origin, count in times.items()}
     for row in placed.survey.rows:
@@ -132,6 +132,12 @@ def _lines(placed: Placed) -> Iterator[_Line]:
         yield _Line(
             *node, row.made, row.macs, cycles.get(node, 0), where, why, refused=bool(row.reason)
         )
+
+
+def _whole_reason(node: PlacedNode) -> str:
+    """Why a node is where it is, and what the host computes of one of the accelerator's."""
+    part = f"but on the host its {node.host_part}" if node.host_part else ""
+    return "; ".join(filter(None, (node.reason, part)))
 
 
 def _without_lost(lines: Sequence[_Line]) -> Iterator[_Line]:
@@ -195,9 +201,13 @@ def _captions(placed: Placed) -> Iterator[str]:
         yield _time_caption(placed.time)
     reasons = placement.on_host()
     listed = "; ".join(f"{count} as {reason}" for reason, count in reasons.most_common())
-    gathers = placed.time is not None and placed.time.host
+    parts = placement.parts_on_host()
+    gathers = placed.time is not None and placed.time.host and not parts
     nothing = "no node on the host" + (": it only puts operands together" if gathers else "")
     yield f"{counted(reasons.total(), 'node')} on the host: {listed}" if reasons else nothing
+    if parts:
+        listed = "; ".join(f"{part} ({count})" for part, count in parts.most_common())
+        yield f"the host computes a part of {counted(parts.total(), 'more node')}: {listed}"
 
 
 def _time_caption(time: TimeShare) -> str:

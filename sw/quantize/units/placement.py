@@ -10,6 +10,7 @@ from enum import StrEnum
 
 from celosia.isa.documents.record import Hidden, Key, Record
 from celosia.sw.frontend.nn.graph import FloatGraph, Node, split_origin
+from celosia.sw.frontend.nn.operators.operator import Reach
 from celosia.sw.frontend.nn.operators.table import OPERATORS
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.recognize import Recognized
@@ -44,6 +45,8 @@ class PlacedNode:
     """Why."""
     macs: int
     """Its multiply-accumulates."""
+    host_part: str = ""
+    """What the host computes of a node whose products are the accelerator's, and why."""
 
     @Key
     def name(self) -> str:
@@ -78,6 +81,10 @@ class Placement(Record):
         """How many nodes the host computes for each reason."""
         return Counter(node.reason for node in self.nodes if node.where == Where.HOST)
 
+    def parts_on_host(self) -> Counter[str]:
+        """How often the host computes a part of an accelerator's node, for each such part."""
+        return Counter(node.host_part for node in self.nodes if node.host_part)
+
 
 def place(imported: FloatGraph, recognized: Recognized, units: Units) -> Placement:
     """The placement of a model's imported graph, whose recognized graph has these `units`."""
@@ -90,21 +97,26 @@ def place(imported: FloatGraph, recognized: Recognized, units: Units) -> Placeme
     for node in imported.nodes:
         sums[node.origin] = sums.get(node.origin, 0) + macs.get(node.name, 0)
 
-    def decide(origin: str, count: int) -> _Decision:
+    def decide(origin: str, count: int) -> tuple[Where, str, str]:
         for source in recognized.origins(origin):
             nodes = made.get(source, [])
             products = [node for node in nodes if OPERATORS[node.op].macs is not None]
             # A node whose result others still read stands for itself, but a product only as one.
-            nodes = products if count or products else nodes
-            if nodes:
-                where, reason = _first([decisions[node.name] for node in nodes])
-                absorbed = source != origin and where != Where.HOST
-                return where, f"part of {source}" if absorbed else reason
-        return Where.NOBODY, "it is folded into others"
+            main = products if count or products else nodes
+            if main:
+                where, reason = _first([decisions[node.name] for node in main])
+                if where == Where.HOST:
+                    return where, reason, ""
+                if source != origin:
+                    return where, f"part of {source}", ""
+                return where, reason, _host_part(nodes, decisions)
+        return Where.NOBODY, "it is folded into others", ""
 
-    return Placement(
-        tuple(PlacedNode(origin, *decide(origin, count), count) for origin, count in sums.items())
-    )
+    placed: list[PlacedNode] = []
+    for origin, count in sums.items():
+        where, reason, part = decide(origin, count)
+        placed.append(PlacedNode(origin, where, reason, count, part))
+    return Placement(tuple(placed))
 
 
 def _decisions(graph: FloatGraph, units: Units) -> dict[str, _Decision]:
@@ -135,6 +147,14 @@ def _part(reader: Reader, units: Units, unit: Unit, node: str) -> str:
             return "its parts are written where it is"
         case _:
             return ""
+
+
+def _host_part(nodes: list[Node], decisions: dict[str, _Decision]) -> str:
+    """What the host computes of the recognized nodes of an imported one, each operator once."""
+    moving = (Reach.VIEW, Reach.COPY)
+    computing = [node for node in nodes if OPERATORS[node.op].reach not in moving]
+    parts = {node.op: decisions[node.name] for node in computing}
+    return "; ".join(f"{op}: {why}" for op, (where, why) in parts.items() if where == Where.HOST)
 
 
 def _first(decisions: list[_Decision]) -> _Decision:

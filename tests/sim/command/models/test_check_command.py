@@ -72,6 +72,7 @@ def test_a_table_json_and_the_graph():
                 "operator": "MatMul",
                 "where": "accelerator",
                 "reason": "",
+                "host_part": "",
                 "macs": 96,
             },
             {
@@ -79,6 +80,7 @@ def test_a_table_json_and_the_graph():
                 "operator": "Gelu",
                 "where": "accelerator",
                 "reason": "",
+                "host_part": "",
                 "macs": 0,
             },
         ],

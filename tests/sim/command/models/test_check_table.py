@@ -1,7 +1,9 @@
 """The table of `celosia check` by nodes and times that are made up: sums, shares and captions."""
 
 import re
-from types import SimpleNamespace
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType, SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -23,11 +25,20 @@ HOST = {"/a.1/sum (Add)": 200, "/a.0/sum (Add)": 100, "/last (MatMul)": 50}
 """The most first, as `host_times` has them."""
 
 
-def shown(*, placed=True, time=True, refused=(), every=False, width=160):
+def shown(
+    *,
+    placed=True,
+    time=True,
+    refused=(),
+    every=False,
+    width=160,
+    parts: Mapping[str, str] = MappingProxyType({}),
+):
     """What is printed, on one line."""
     rows = [SurveyRow(name, op, (op.lower(),), macs) for name, op, macs, *_ in NODES]
     rows += [SurveyRow(name, "Det", (), 0, reason) for name, reason in refused]
-    nodes = (PlacedNode(f"{n} ({op})", at, why, macs) for n, op, macs, at, why, _ in NODES)
+    nodes = [PlacedNode(f"{n} ({op})", at, why, macs) for n, op, macs, at, why, _ in NODES]
+    nodes = [replace(node, host_part=parts.get(node.name, "")) for node in nodes]
     found = Placed(
         Survey(tuple(rows), nodes=9),
         Placement(tuple(nodes)) if placed else None,
@@ -93,3 +104,13 @@ def test_a_node_that_costs_time_is_shown_whatever_becomes_of_it(monkeypatch):
     assert "Transpose" not in text
     monkeypatch.setitem(HOST, "/turn (Transpose)", 150)
     assert "/turn Transpose 13.04%" in shown()
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_what_the_host_computes_of_an_accelerators_node_is_told(count):
+    names = [f"/a.{n}/product" for n in range(count)]
+    text = shown(parts=dict.fromkeys(names, "mul: it has a factor for each head"))
+    assert "accelerator: but on the host its mul: it has a factor for each head" in text
+    more = "1 more node" if count == 1 else "2 more nodes"
+    assert f"a part of {more}: mul: it has a factor for each head ({count})" in text
+    assert "a part of" not in shown()

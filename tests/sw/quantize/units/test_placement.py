@@ -234,3 +234,24 @@ def test_a_lookup_by_an_input_is_the_host_s():
         Where.HOST,
         "it looks up rows of a table",
     )
+
+
+def test_a_factor_of_each_head_is_said_to_be_the_hosts():
+    """Cosine attention, as Swin v2 has it: the node of the product is made of an operator more."""
+    graph = GraphBuilder("test")
+    rows = graph.input("x", TensorType("float32", (1, 2, 6, WIDTH)))
+    factor = graph.constant(np.array([2, 3], np.float32).reshape(2, 1, 1))
+    with graph.origin("scores (MatMul)"):
+        queries = graph.op("mul", rows, factor)
+        attention = graph.op(
+            "attention", queries, rows, rows, scale=1.0, causal=False, first_query=0
+        )
+    with graph.origin("other (Add)"):
+        out = graph.op("add", attention, attention)
+    finished = graph.finish({"out": out})
+    placed = place(finished, Recognized(finished, (), {}), find_units(finished))
+    scores, other = placed.nodes
+    assert scores.where == Where.ACCELERATOR
+    assert scores.host_part.startswith("mul: ")
+    assert not other.host_part
+    assert placed.parts_on_host() == {scores.host_part: 1}
