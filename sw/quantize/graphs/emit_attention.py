@@ -62,7 +62,7 @@ def _scores(at: Places, name: str, unit: Attention, head: Head, out: View, total
     steps = only(at.steps(head.query, "heads") * at.steps(head.key, "heads"))
     onto = None if head.onto is None else at.read(head.onto, "onto")
     row = onto is not None and onto.rows < out.rows
-    scale = float(np.float32(unit.scale * steps * 2**EXPONENT_FRACTION_BITS))
+    scale = float(np.float32(unit.scale_of(head) * steps * 2**EXPONENT_FRACTION_BITS))
     mask = head.mask
     if at.moving and head.first_row is not None:
         mask = Mask(None, True, head.first_row, head.window, head.ring, moving=True)

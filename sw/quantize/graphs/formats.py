@@ -184,6 +184,6 @@ def _score_steps(unit: Attention, forms: Mapping[Form, Format]) -> NDArray[np.fl
         return forms[Form(view.tensor, "heads")].steps[view.col]
 
     return np.concatenate([
-        np.full(head.key.rows, unit.scale * float(step(head.query) * step(head.key)))
+        np.full(head.key.rows, unit.scale_of(head) * float(step(head.query) * step(head.key)))
         for head in unit.heads[0]
     ])

@@ -128,7 +128,7 @@ class SeenAttention:
         for text, heads in enumerate(self.unit.heads):
             keys = None if counts is None else int(counts[text if counts.size > 1 else 0])
             for head in heads:
-                products = read(head.query) @ read(head.key).T * self.unit.scale
+                products = read(head.query) @ read(head.key).T * self.unit.scale_of(head)
                 added = np.zeros((1, head.key.rows), np.float32)
                 if head.onto is not None:
                     added = raised(read(head.onto), head.key.rows)

@@ -1,14 +1,41 @@
 """What each head of an attention reads."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Container, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
 
 from celosia.sw.frontend.nn.graph import Node
+from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.ir.graph import View
 from celosia.sw.quantize.units.operands import Operands, Refused
 from celosia.sw.quantize.units.units import Head
 from celosia.sw.quantize.units.values import Value
 
-__all__ = ["attention_heads", "score_bias"]
+__all__ = ["attention_heads", "head_factors", "score_bias"]
+
+ScaledQueries = tuple[str, Node, NDArray[np.float32]]
+"""Queries, the product that multiplies them, and its factor for each head."""
+
+
+def head_factors(
+    reader: Reader, readers: Mapping[str, list[Node]], outputs: Container[str], node: Node
+) -> ScaledQueries | None:
+    """What the queries of `node` are a product of, that product, and its number for each head.
+
+    Cosine attention has them (Swin v2).  None: queries are something else, or others read them.
+    """
+    found = reader.producer(node.inputs[0], "mul")
+    if found is None or readers[found.name] != [node] or found.name in outputs:
+        return None
+    for queries, factor in (found.inputs, found.inputs[::-1]):
+        factors, heads = reader.value(factor), found.type.shape[1]
+        if factors is None or reader.type(queries) != found.type:
+            continue
+        shape = (1,) * (4 - factors.ndim) + factors.shape
+        if shape == (1, heads, 1, 1) and np.isfinite(factors).all() and (factors > 0).all():
+            return queries, found, factors.reshape(heads).astype(np.float32)
+    return None
 
 
 def score_bias(operands: Operands, node: Node, bias: str) -> Callable[[int, int], View]:
@@ -28,11 +55,19 @@ def score_bias(operands: Operands, node: Node, bias: str) -> Callable[[int, int]
 
 
 def attention_heads(
-    operands: Operands, node: Node, out: View, onto: Callable[[int, int], View] | None
+    operands: Operands,
+    node: Node,
+    out: View,
+    onto: Callable[[int, int], View] | None,
+    scaled: ScaledQueries | None,
 ) -> tuple[tuple[Head, ...], ...]:
-    """The heads of each text of `node`, whose results are parts of `out`."""
+    """The heads of each text of `node`, whose results are parts of `out`.
+
+    Factors of `scaled` queries become part of scores.
+    """
     batch, heads, rows, cols = node.type.shape
-    query, key, value = (operands.heads(name) for name in node.inputs[:3])
+    queries, _, factors = scaled or (node.inputs[0], node, np.ones(heads, np.float32))
+    query, key, value = (operands.heads(name) for name in (queries, *node.inputs[1:3]))
     shared, first = heads // len(key[0]), node.attributes["first_query"]
     window, ring = node.attributes.get("window"), node.attributes.get("ring")
     assert isinstance(first, int)
@@ -49,6 +84,7 @@ def attention_heads(
                 first if node.attributes["causal"] else None,
                 window if node.attributes["causal"] else None,
                 ring,
+                float(factors[head]),
             )
             for head in range(heads)
         )

@@ -11,7 +11,7 @@ from celosia.sw.frontend.nn.graph import FloatGraph, Node
 from celosia.sw.frontend.nn.operators.table import CURVES
 from celosia.sw.frontend.recognize.masks import mask_form
 from celosia.sw.frontend.recognize.reader import Reader
-from celosia.sw.quantize.units.attention import attention_heads, score_bias
+from celosia.sw.quantize.units.attention import attention_heads, head_factors, score_bias
 from celosia.sw.quantize.units.joins import SHARED_STEP, find_join, settle_joins
 from celosia.sw.quantize.units.operands import Operands, Refused
 from celosia.sw.quantize.units.sums import find_addition, given_sums
@@ -337,12 +337,13 @@ class _Finder:
             raise Refused(f"it has more than {MAX_COLUMNS} keys")
         value = Value(node.name, heads=True)
         onto = None if mask.bias is None else score_bias(self.operands, node, mask.bias)
+        scaled = head_factors(self.reader, self.readers, self.outputs, node)
         return Attention(
             value=value,
-            heads=attention_heads(self.operands, node, value.whole(node.type), onto),
+            heads=attention_heads(self.operands, node, value.whole(node.type), onto, scaled),
             scale=scale,
             keys=mask.keys,
-            nodes=(node.name,),
+            nodes=(scaled[1].name, node.name) if scaled else (node.name,),
         )
 
     def _concatenation(self, node: Node) -> Unit | None:

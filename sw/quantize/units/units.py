@@ -151,6 +151,8 @@ class Head:
     ring: int | None = None
     """The places of the ring that keys are in, of which one has that of the first row; None: keys
     are in their order."""
+    factor: float = 1.0
+    """What its scores are multiplied with, beside the scale of all heads."""
 
     @property
     def mask(self) -> Mask:
@@ -184,6 +186,10 @@ class Attention(AnyUnit):
         views = [view for head in heads for view in (head.query, head.key, head.value)]
         yield from (Form(view.tensor, "heads") for view in views)
         yield from (Form(head.onto.tensor, "onto") for head in heads if head.onto)
+
+    def scale_of(self, head: Head) -> float:
+        """What products of queries and keys are multiplied with in a head's scores."""
+        return self.scale * head.factor
 
     def makes(self, wanted: set[Role]) -> set[Role]:
         """One form, for products if any reads it."""

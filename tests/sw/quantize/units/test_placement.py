@@ -236,18 +236,17 @@ def test_a_lookup_by_an_input_is_the_host_s():
     )
 
 
-def test_a_factor_of_each_head_is_said_to_be_the_hosts():
-    """Cosine attention, as Swin v2 has it: the node of the product is made of an operator more."""
+def test_what_the_host_computes_of_an_accelerator_s_node_is_said():
+    """Queries that others read, too, are multiplied by the host, in front of the products."""
     graph = GraphBuilder("test")
     rows = graph.input("x", TensorType("float32", (1, 2, 6, WIDTH)))
     factor = graph.constant(np.array([2, 3], np.float32).reshape(2, 1, 1))
+    how = {"scale": 1.0, "causal": False, "first_query": 0}
     with graph.origin("scores (MatMul)"):
         queries = graph.op("mul", rows, factor)
-        attention = graph.op(
-            "attention", queries, rows, rows, scale=1.0, causal=False, first_query=0
-        )
+        attention = graph.op("attention", queries, rows, rows, **how)
     with graph.origin("other (Add)"):
-        out = graph.op("add", attention, attention)
+        out = graph.op("add", attention, queries)
     finished = graph.finish({"out": out})
     placed = place(finished, Recognized(finished, (), {}), find_units(finished))
     scores, other = placed.nodes
