@@ -3,6 +3,7 @@
 ``Subtract`` with a negative scale of its second term is a sum.
 """
 
+from collections.abc import Iterator
 from itertools import product
 from typing import Final
 
@@ -12,11 +13,12 @@ from numpy.typing import NDArray
 from celosia.isa.numerics.integers import INT16_MAX
 from celosia.isa.numerics.normalization import EPSILON_BITS
 from celosia.isa.numerics.rotation import ROTATION_FRACTION_BITS
-from celosia.sw.ir.graph import Combine, Normalized, Subtract, View
+from celosia.sw.ir.graph import Combine, Normalized, Subtract, Tensor, View
 from celosia.sw.quantize.graphs.places import Emit, Places, only
 from celosia.sw.quantize.norm import quantize_norm
 from celosia.sw.quantize.units.units import (
     Addition,
+    Affine,
     Multiplication,
     Normalization,
     Rotation,
@@ -29,6 +31,8 @@ __all__ = ["EMIT"]
 _SAME_ROWS: Final = 16
 """Rows of numbers that graphs of fewer rows have, too: programs of a decoder's steps, of however
 many tokens, have the same constants."""
+_MOST_ROWS: Final = 64
+"""Rows of numbers that are stored, which stand for any number of rows."""
 
 
 def _normalization(at: Places, name: str, unit: Normalization) -> None:
@@ -95,22 +99,73 @@ def _sum(at: Places, name: str, unit: Subtraction) -> None:
         _requantized(at, f"{name}.small", unit.value, out, step)
 
 
+def _affine(at: Places, name: str, unit: Affine) -> None:
+    """Add a product of int16 with known numbers, and the sum of that and of known numbers."""
+    x = at.read(unit.x, "wide")
+    given, step = (at.format(Form(key, "wide")).step for key in (unit.x.tensor, unit.value.key))
+    out = at.out(unit.value, "wide")
+    if unit.factors is not None:
+        factors, scaled = unit.factors.astype(np.float64) * given, out
+        given = step
+        if unit.addends is not None:
+            # A step with which no product is beyond int16.
+            given = float(np.abs(factors).max())
+            scaled = at.builder.tensor(Tensor(f"{name}.scaled", "int16", x.rows, x.cols))
+        _by_columns(at, f"{name}.multiply", scaled, x, factors / given)
+        x = scaled
+    if unit.addends is not None:
+        addends = unit.addends.astype(np.float64)
+        each = float(np.abs(addends).max() / INT16_MAX)
+        known = at.builder.constant(f"{name}.addends", _rows_of(addends / each, x.rows))
+        for number, (rows, home) in enumerate(_blocks(x, out)):
+            at.builder.combine(
+                Subtract(
+                    name=f"{name}.add{f'.{number}' * (number > 0)}",
+                    out=home,
+                    a=rows,
+                    b=known.part(row=0, rows=rows.rows),
+                    scale=given / step,
+                    residual_scale=-each / step,
+                )
+            )
+    if "small" in at.segments.made[unit.value.tensor]:
+        _requantized(at, f"{name}.small", unit.value, out, step)
+
+
 def _requantized(at: Places, name: str, value: Value, rows: View, step: float) -> None:
-    """Add what makes int8 of a sum, each column with its step: a product with known numbers."""
+    """Add what makes int8 of int16, each column with its step."""
     factors = step / at.format(Form(value.key, "small")).steps
-    scale = float(factors.max() / INT16_MAX)
-    numbers = np.rint(factors / scale).astype(np.int16)
-    known = np.tile(numbers, (max(rows.rows, _SAME_ROWS), 1))
-    at.builder.combine(
-        Combine(
-            name=name,
-            function="multiply",
-            out=at.out(value, "small"),
-            a=rows,
-            b=at.builder.constant(f"{name}.factors", known).part(row=0, rows=rows.rows),
-            scale=scale,
+    _by_columns(at, name, at.out(value, "small"), rows, factors)
+
+
+def _by_columns(at: Places, name: str, out: View, rows: View, factors: NDArray[np.float64]) -> None:
+    """Add a product with a known number for each column."""
+    scale = float(np.abs(factors).max() / INT16_MAX)
+    known = at.builder.constant(f"{name}.factors", _rows_of(factors / scale, rows.rows))
+    for number, (part, home) in enumerate(_blocks(rows, out)):
+        at.builder.combine(
+            Combine(
+                name=f"{name}{f'.{number}' * (number > 0)}",
+                function="multiply",
+                out=home,
+                a=part,
+                b=known.part(row=0, rows=part.rows),
+                scale=scale,
+            )
         )
-    )
+
+
+def _rows_of(numbers: NDArray[np.float64], rows: int) -> NDArray[np.int16]:
+    """The same numbers in each row of a block."""
+    each = np.rint(numbers).astype(np.int16)
+    return np.tile(each, (min(max(rows, _SAME_ROWS), _MOST_ROWS), 1))
+
+
+def _blocks(rows: View, out: View) -> Iterator[tuple[View, View]]:
+    """Rows and where their results are written, as many at a time as constants have."""
+    for row in range(0, rows.rows, _MOST_ROWS):
+        count = min(_MOST_ROWS, rows.rows - row)
+        yield rows.part(row=row, rows=count), out.part(row=row, rows=count)
 
 
 def _rotation(at: Places, name: str, unit: Rotation) -> None:
@@ -157,5 +212,6 @@ EMIT: Final[Emit] = {
     Multiplication: _multiplication,
     Subtraction: _sum,
     Addition: _sum,
+    Affine: _affine,
     Rotation: _rotation,
 }

@@ -1,6 +1,7 @@
-"""What each head of an attention reads."""
+"""What each head of an attention reads, and how its queries and keys are turned."""
 
 from collections.abc import Callable, Container, Mapping
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,10 +10,13 @@ from celosia.sw.frontend.nn.graph import Node
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.ir.graph import View
 from celosia.sw.quantize.units.operands import Operands, Refused
-from celosia.sw.quantize.units.units import Head
+from celosia.sw.quantize.units.units import Head, Rotation, Turn
 from celosia.sw.quantize.units.values import Value
 
-__all__ = ["attention_heads", "head_factors", "score_bias"]
+__all__ = ["HEAD_COLUMNS", "attention_heads", "find_rotation", "head_factors", "score_bias"]
+
+HEAD_COLUMNS: Final = 16
+"""Columns of heads that rotate or are normalized are a multiple of it: the usual arrays' tiles."""
 
 ScaledQueries = tuple[str, Node, NDArray[np.float32]]
 """Queries, the product that multiplies them, and its factor for each head."""
@@ -90,3 +94,29 @@ def attention_heads(
         )
         for text in range(batch)
     )
+
+
+def find_rotation(operands: Operands, node: Node) -> Rotation:
+    """The rotary embeddings of all heads of a tensor.  Raises `Refused`."""
+    x, table = node.inputs
+    if node.type.rank != 4:
+        raise Refused("its operand is not (batch, heads, rows, columns)")
+    batch, heads, rows, cols = node.type.shape
+    kind = operands.reader.type(table)
+    if kind.size not in {rows * cols, batch * rows * cols} or kind.shape[-2:] != (rows, cols):
+        raise Refused("heads have angles of their own")
+    if cols % HEAD_COLUMNS:
+        raise Refused(f"heads of {cols} columns are no multiple of {HEAD_COLUMNS}")
+    value = Value(node.name, heads=True)
+    sources, out = operands.heads(x), value.whole(node.type)
+    angles = operands.table(table)
+    turns = [
+        Turn(
+            x=sources[text][head],
+            table=angles.part(row=text * rows % angles.rows, rows=rows),
+            out=out.part(row=text * rows, rows=rows, col=head * cols, cols=cols),
+        )
+        for text in range(batch)
+        for head in range(heads)
+    ]
+    return Rotation(value=value, turns=tuple(turns), nodes=(node.name,))

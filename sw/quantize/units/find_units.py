@@ -11,10 +11,16 @@ from celosia.sw.frontend.nn.graph import FloatGraph, Node
 from celosia.sw.frontend.nn.operators.table import CURVES
 from celosia.sw.frontend.recognize.masks import mask_form
 from celosia.sw.frontend.recognize.reader import Reader
-from celosia.sw.quantize.units.attention import attention_heads, head_factors, score_bias
+from celosia.sw.quantize.units.attention import (
+    HEAD_COLUMNS,
+    attention_heads,
+    find_rotation,
+    head_factors,
+    score_bias,
+)
 from celosia.sw.quantize.units.joins import SHARED_STEP, find_join, settle_joins
 from celosia.sw.quantize.units.operands import Operands, Refused
-from celosia.sw.quantize.units.sums import find_addition, given_sums
+from celosia.sw.quantize.units.sums import find_addition, find_affine, given_sums
 from celosia.sw.quantize.units.units import (
     Append,
     Attention,
@@ -23,10 +29,8 @@ from celosia.sw.quantize.units.units import (
     Multiplication,
     Normalization,
     Product,
-    Rotation,
     Rows,
     Subtraction,
-    Turn,
     Unit,
     Units,
 )
@@ -37,8 +41,6 @@ __all__ = ["find_units"]
 
 _LARGEST_WEIGHT: Final = 1e30
 """Weights beyond are no weights, and their steps would overflow."""
-_ROTATED: Final = 16
-"""Columns of heads that rotate or are normalized are a multiple of it: the usual arrays' tiles."""
 _BEHIND: Final = "it is behind"
 """Begins the reason of what has the host's operands."""
 
@@ -79,7 +81,7 @@ class _Finder:
             "softmax": self._softmax,
             "layernorm": self._norm,
             "rmsnorm": self._norm,
-            "rotate": self._rotation,
+            "rotate": lambda node: find_rotation(self.operands, node),
             "attention": self._attention,
             "concat": self._concatenation,
             "cache": self._append,
@@ -201,7 +203,10 @@ class _Finder:
                 return Finishing(
                     value=Value(nodes[-1]), product=product, residual=residual, nodes=nodes
                 )
-        found = find_addition(self.operands, node, self.given)
+        return find_addition(self.operands, node, self.given) or self._affine(node)
+
+    def _affine(self, node: Node) -> Unit:
+        found = find_affine(self.operands, self.readers, self.outputs, node)
         if found is None:
             raise self._behind(node)
         return found
@@ -234,10 +239,10 @@ class _Finder:
 
     def _of_two(self, node: Node) -> Unit:
         if any(self.reader.type(name) != node.type for name in node.inputs) or node.type.rank < 2:
-            raise self._behind(node)
+            return self._affine(node)
         made = [self.operands.unit_behind(name) for name in node.inputs]
         if not any(made) or any(self.reader.value(name) is not None for name in node.inputs):
-            raise self._behind(node)
+            return self._affine(node)
         a, b = node.inputs
         if node.op == "sub":
             a, b = map(self.operands.rows, node.inputs)
@@ -255,30 +260,6 @@ class _Finder:
         """Whether a tensor is the result of a product that only `node` reads."""
         unit = None if tensor is None else self.units[tensor]
         return isinstance(unit, Product) and self.readers[unit.value.tensor] == [node]
-
-    def _rotation(self, node: Node) -> Unit:
-        x, table = node.inputs
-        if node.type.rank != 4:
-            raise Refused("its operand is not (batch, heads, rows, columns)")
-        batch, heads, rows, cols = node.type.shape
-        kind = self.reader.type(table)
-        if kind.size not in {rows * cols, batch * rows * cols} or kind.shape[-2:] != (rows, cols):
-            raise Refused("heads have angles of their own")
-        if cols % _ROTATED:
-            raise Refused(f"heads of {cols} columns are no multiple of {_ROTATED}")
-        value = Value(node.name, heads=True)
-        sources, out = self.operands.heads(x), value.whole(node.type)
-        angles = self.operands.table(table)
-        turns = [
-            Turn(
-                x=sources[text][head],
-                table=angles.part(row=text * rows % angles.rows, rows=rows),
-                out=out.part(row=text * rows, rows=rows, col=head * cols, cols=cols),
-            )
-            for text in range(batch)
-            for head in range(heads)
-        ]
-        return Rotation(value=value, turns=tuple(turns), nodes=(node.name,))
 
     def _norm(self, node: Node) -> Unit:
         x, *parameters = node.inputs
@@ -304,7 +285,7 @@ class _Finder:
     def _normalized(self, node: Node, x: str) -> tuple[Value, tuple[Rows, ...]]:
         """The value of a norm, and its rows: those of heads by themselves, if a unit makes them."""
         cols, made = node.type.shape[-1], self.operands.made_rows(x)
-        heads = node.type.rank == 4 and not cols % _ROTATED and made is None
+        heads = node.type.rank == 4 and not cols % HEAD_COLUMNS and made is None
         found = self.operands.made_heads(x) if heads else None
         if found is None:
             value = Value(node.name)

@@ -152,7 +152,9 @@ def _part(reader: Reader, units: Units, unit: Unit, node: str) -> str:
 def _host_part(nodes: list[Node], decisions: dict[str, _Decision]) -> str:
     """What the host computes of the recognized nodes of an imported one, each operator once."""
     moving = (Reach.VIEW, Reach.COPY)
-    computing = [node for node in nodes if OPERATORS[node.op].reach not in moving]
+    computing = [
+        node for node in nodes if node.type.is_float and OPERATORS[node.op].reach not in moving
+    ]
     parts = {node.op: decisions[node.name] for node in computing}
     return "; ".join(f"{op}: {why}" for op, (where, why) in parts.items() if where == Where.HOST)
 

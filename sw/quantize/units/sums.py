@@ -1,16 +1,18 @@
-"""Sums that no product finishes: of what units make, and of that and what is given or known."""
+"""What no product finishes: sums of what units make, is given or known, and known multiples."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from math import prod
 from typing import Final
+
+import numpy as np
 
 from celosia.sw.frontend.nn.graph import FloatGraph, Node
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.quantize.units.operands import Operands
-from celosia.sw.quantize.units.units import Addition, Units
+from celosia.sw.quantize.units.units import Addition, Affine, Units
 from celosia.sw.quantize.units.values import Value
 
-__all__ = ["find_addition", "given_sums"]
+__all__ = ["find_addition", "find_affine", "given_sums"]
 
 _MOST_TEXTS: Final = 16
 """Texts to which the same rows are added, each by an operator of its own."""
@@ -33,6 +35,42 @@ def find_addition(
             b = operands.rows(other)
             return Addition(value=Value(node.name), a=a, b=b, nodes=(node.name,))
     return None
+
+
+def find_affine(
+    operands: Operands,
+    readers: Mapping[str, list[Node]],
+    outputs: Collection[str],
+    node: Node,
+) -> Affine | None:
+    """What a unit makes, times a number for each column, and the numbers that are added behind.
+
+    A batch normalization or MobileBERT's NoNorm behind a sum is one.  None: it is something else.
+    """
+    reader, cols = operands.reader, node.type.shape[-1] if node.type.rank > 1 else 0
+    computed = [name for name in node.inputs if reader.value(name) is None]
+    x = operands.made_rows(computed[0]) if cols and len(computed) == 1 else None
+    if x is None or reader.type(computed[0]) != node.type:
+        return None
+    factors = operands.factors(node, cols)
+    addends = operands.bias(computed[0], node, cols)
+    last = node
+    if factors is not None and len(readers[node.name]) == 1 and node.name not in outputs:
+        (behind,) = readers[node.name]
+        addends = operands.bias(node.name, behind, cols) if behind.type == node.type else None
+        last = behind if addends is not None else node
+    if addends is not None and not addends.any():
+        addends = None
+    known = [each for each in (factors, addends) if each is not None]
+    if not known or not all(np.isfinite(each).all() and each.any() for each in known):
+        return None
+    return Affine(
+        value=Value(last.name),
+        x=x,
+        factors=factors,
+        addends=addends,
+        nodes=tuple(dict.fromkeys((node.name, last.name))),
+    )
 
 
 def _is_rows(reader: Reader, name: str, node: Node) -> bool:

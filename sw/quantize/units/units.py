@@ -9,6 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from celosia.sw.frontend.nn.graph import Node
 from celosia.sw.frontend.nn.operators.table import OPERATORS
 from celosia.sw.ir.graph import Mask, View
@@ -17,6 +20,7 @@ from celosia.sw.reference.encoder import Linear, Norm
 
 __all__ = [
     "Addition",
+    "Affine",
     "Append",
     "Attention",
     "Finishing",
@@ -245,6 +249,25 @@ class Addition(Subtraction):
     SIGN = 1
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Affine(AnyUnit):
+    """Columns times known factors, and known numbers added to them; not those of a product."""
+
+    value: Value
+    x: View
+    factors: NDArray[np.float32] | None
+    addends: NDArray[np.float32] | None
+    nodes: tuple[str, ...]
+
+    def reads(self) -> Iterator[Form]:
+        """Its operand."""
+        yield Form(self.x.tensor, "wide")
+
+    def makes(self, wanted: set[Role]) -> set[Role]:
+        """Its value is int16, and int8 of that where products read it."""
+        return {"wide", *(wanted & self.ABLE)}
+
+
 @dataclass(frozen=True)
 class Turn:
     """One head of one text, whose halves are turned."""
@@ -340,6 +363,7 @@ Unit = (
     | Multiplication
     | Subtraction
     | Addition
+    | Affine
     | Rotation
     | Function
     | Append

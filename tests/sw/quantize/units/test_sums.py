@@ -1,14 +1,17 @@
-"""Sums of what the host looks up are units, where units alone read them."""
+"""Sums of what the host looks up are units, where units alone read them; so are known multiples."""
 
 import numpy as np
 import pytest
 
 from celosia.sw.frontend.nn.builder import GraphBuilder
+from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import TensorType
+from celosia.sw.quantize.graphs.quantized import run_model
 from celosia.sw.quantize.units.find_units import find_units
 from celosia.sw.quantize.units.segments import plan_segments
-from celosia.sw.quantize.units.units import Addition, Finishing, Normalization, Product
+from celosia.sw.quantize.units.units import Addition, Affine, Finishing, Normalization, Product
 from celosia.sw.quantize.units.values import Form
+from tests.support.quantized_graph import quantize_graph
 from tests.sw.frontend.importer.models import floats
 
 
@@ -91,3 +94,94 @@ def test_known_rows_are_added_to_sixteen_texts_at_most(texts, found):
     ones = builder.constant(np.ones(16, np.float32))
     normed = builder.op("layernorm", total, ones, ones, axis=2, epsilon=1e-5)
     assert len(find_units(builder.finish({"y": normed})).of(Addition)) == found
+
+
+class Behind(GraphBuilder):
+    """A builder with a norm, in 16 bits, of which nothing behind it is a part."""
+
+    def __init__(self, rows=6):
+        super().__init__("affine")
+        self.x = self.input("x", TensorType("float32", (1, rows, 16)))
+        ones = self.known(np.ones(16))
+        self.made = self.op("rmsnorm", self.x, ones, axis=2, epsilon=1e-5)
+
+    def product(self, x):
+        return self.op("matmul", x, self.constant(floats(16, 16) / 4))
+
+    def known(self, values):
+        return self.constant(np.asarray(values, np.float32))
+
+
+FACTORS = np.linspace(-2, 3, 16, dtype=np.float32)
+ADDENDS = np.linspace(8, -5, 16, dtype=np.float32)
+
+
+@pytest.mark.parametrize("factors", [FACTORS, None])
+@pytest.mark.parametrize("addends", [ADDENDS, ADDENDS.reshape(1, 1, 16), np.float32(3), None])
+@pytest.mark.parametrize("subtracted", [False, True])
+def test_known_multiples_of_columns_are_one_unit(factors, addends, subtracted):
+    """A batch normalization, MobileBERT's NoNorm, or one half of it."""
+    g = Behind()
+    y = g.made
+    if factors is not None:
+        y = g.op("mul", y, g.known(factors))
+    if addends is not None:
+        y = g.op("sub" if subtracted else "add", y, g.known(addends))
+    units = find_units(g.finish({"y": y})).units
+    if y == g.made:
+        assert len(units) == 1
+        return
+    found = units[y]
+    assert isinstance(found, Affine)
+    assert (found.x.tensor, len(units)) == (g.made, 2)
+    if factors is None:
+        assert found.factors is None
+    else:
+        np.testing.assert_array_equal(found.factors, factors)
+    if addends is None:
+        assert found.addends is None
+    else:
+        sign = -1 if subtracted else 1
+        np.testing.assert_array_equal(
+            found.addends, np.broadcast_to(sign * addends, (1, 1, 16))[0, 0]
+        )
+
+
+def test_numbers_of_rows_and_nothings_are_no_unit():
+    g = Behind()
+    by_rows, nothing, endless = np.ones((6, 1)), np.zeros(16), np.full(16, np.inf)
+    for values in (by_rows, nothing, endless):
+        graph = Behind()
+        y = graph.op("mul", graph.made, graph.known(values))
+        assert y in find_units(graph.finish({"y": y})).refusals
+    reader = g.op("sub", g.known(ADDENDS), g.made)
+    assert reader in find_units(g.finish({"y": reader})).refusals, "it has another sign"
+
+
+def test_factors_whose_result_others_read_are_a_unit_of_their_own():
+    g = Behind()
+    scaled = g.op("mul", g.made, g.known(FACTORS))
+    y = g.op("add", scaled, g.known(ADDENDS))
+    for outputs in ({"y": y, "scaled": scaled}, {"y": y, "z": g.product(scaled)}):
+        units = find_units(g.finish(outputs)).units
+        found = [units[name].nodes for name in (scaled, y)]
+        assert found == [(scaled,), (y,)]
+
+
+@pytest.mark.parametrize("rows", [6, 150])
+@pytest.mark.parametrize(("read", "least"), [("products", 38), ("norms", 78), ("nobody", 80)])
+def test_integers_of_known_multiples_are_near(rows, read, least):
+    """Products read them as int8, norms as int16; no number of rows is special."""
+    g = Behind(rows)
+    y = g.op("add", g.op("mul", g.made, g.known(FACTORS)), g.known(ADDENDS))
+    if read == "products":
+        y = g.product(y)
+    elif read == "norms":
+        y = g.op("layernorm", y, g.known(np.ones(16)), g.known(np.zeros(16)), axis=2, epsilon=1e-5)
+    graph = g.finish({"y": y})
+    samples = [{"x": floats(1, rows, 16, seed=seed)} for seed in range(4)]
+    given = {"x": floats(1, rows, 16, seed=9)}
+    model = quantize_graph(graph, samples)
+    found = run_model(model, given).outputs["y"]
+    wanted = interpret(graph, given)["y"]
+    assert np.square(found - wanted).sum() < np.square(wanted).sum() * 10 ** (-least / 10)
