@@ -245,10 +245,16 @@ def find_turned(reader: Reader) -> Iterator[Match]:
 def _layout(
     reader: Reader, name: str, layouts: Mapping[str, tuple[int, ...]]
 ) -> tuple[int, ...] | None:
-    """How the axes of a tensor are permuted whose rows stand in columns before; else None."""
-    node = reader.producer(name, "transpose")
+    """How the axes of a tensor are permuted whose rows stand in columns before; else None.
+
+    Parts of what is permuted are permuted, too.
+    """
+    whole = name
+    while (part := reader.producer(whole, "slice")) is not None:
+        whole = part.inputs[0]
+    node = reader.producer(whole, "transpose")
     if node is None:
-        return layouts.get(name)
+        return layouts.get(whole)
     permutation = node.attributes["permutation"]
     assert isinstance(permutation, tuple)
     found = element_numbers(reader, name)

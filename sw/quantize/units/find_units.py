@@ -240,14 +240,14 @@ class _Finder:
     def _of_two(self, node: Node) -> Unit:
         if any(self.reader.type(name) != node.type for name in node.inputs) or node.type.rank < 2:
             return self._affine(node)
-        made = [self.operands.unit_behind(name) for name in node.inputs]
-        if not any(made) or any(self.reader.value(name) is not None for name in node.inputs):
+        made = any(self.operands.made_rows(name) for name in node.inputs)
+        if not made or any(self.reader.value(name) is not None for name in node.inputs):
             return self._affine(node)
         a, b = node.inputs
         if node.op == "sub":
             a, b = map(self.operands.rows, node.inputs)
             return Subtraction(value=Value(node.name), a=a, b=b, nodes=(node.name,))
-        if self._alone(made[0], node) and not self._alone(made[1], node):
+        if self._alone(a, node) and not self._alone(b, node):
             a, b = b, a
         return Multiplication(
             value=Value(node.name),
@@ -256,8 +256,9 @@ class _Finder:
             nodes=(node.name,),
         )
 
-    def _alone(self, tensor: str | None, node: Node) -> bool:
+    def _alone(self, name: str, node: Node) -> bool:
         """Whether a tensor is the result of a product that only `node` reads."""
+        tensor = self.operands.unit_behind(name)
         unit = None if tensor is None else self.units[tensor]
         return isinstance(unit, Product) and self.readers[unit.value.tensor] == [node]
 

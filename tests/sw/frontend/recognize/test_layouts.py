@@ -15,7 +15,13 @@ from celosia.sw.frontend.recognize.layouts import (
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.frontend.recognize.rewrite import rewrite
 from celosia.sw.quantize.units.find_units import find_units
-from celosia.sw.quantize.units.units import Addition, Finishing, Product
+from celosia.sw.quantize.units.units import (
+    Addition,
+    Finishing,
+    Multiplication,
+    Product,
+    Subtraction,
+)
 
 ROWS, COLS = 12, 8
 
@@ -177,6 +183,23 @@ def test_a_constant_of_channels_is_turned_with_its_sum():
     done = rewrite(graph, find_turned)
     same(graph, done.graph)
     assert [node.op for node in done.graph.nodes][-2:] == ["add", "transpose"]
+
+
+@pytest.mark.parametrize(
+    ("op", "unit"), [("add", Addition), ("mul", Multiplication), ("sub", Subtraction)]
+)
+def test_parts_of_what_is_transposed_meet_in_front_of_the_transpose(op, unit):
+    """Gates of channels that stand in front of rows, as in LFM2: the accelerator has both."""
+    g = Graph()
+    image, how = g.image(1), {"sizes": (1, COLS // 2, 3, 4), "steps": (1, 1, 1, 1)}
+    parts = [g.op("slice", image, starts=(0, first, 0, 0), **how) for first in (0, COLS // 2)]
+    graph = g.finish({"y": g.op("transpose", g.op(op, *parts), permutation=(0, 2, 3, 1))})
+    done = rewrite(graph, find_turned)
+    same(graph, done.graph)
+    (met,) = (node for node in done.graph.nodes if node.op == op)
+    assert met.type.shape == (1, 3, 4, COLS // 2)
+    kinds, _, _ = units(graph)
+    assert kinds == [Product, unit]
 
 
 def test_transposes_that_others_undo_are_no_layout():
