@@ -24,8 +24,8 @@ from celosia.sw.frontend.recognize.views import element_numbers, numbered, viewe
 __all__ = ["find_affines", "find_joined_sums", "find_lookups", "find_turned"]
 
 _TURNED: Final = frozenset(("add", "sub", "mul"))
-"""What is moved in front of a transpose.  Curves are not: as parts of products they are rounded to
-8 bits, and GELU behind the convolutions of Whisper then costs 1.8 dB."""
+"""What is moved in front of a transpose; so is a ReLU behind it.  Other curves are not: as parts of
+products they are rounded to 8 bits, and GELU behind Whisper's convolutions then costs 1.8 dB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,7 +228,7 @@ def find_turned(reader: Reader) -> Iterator[Match]:
     """Sums and products of what is transposed alike, in front of the transposes."""
     layouts: dict[str, tuple[int, ...]] = {}
     for node in reader.nodes:
-        if node.op not in _TURNED or not node.type.is_float:
+        if not node.type.is_float or not (node.op in _TURNED or _rectifies(reader, node)):
             continue
         computed = [name for name in node.inputs if reader.value(name) is None]
         if any(reader.type(name) != node.type for name in computed):
@@ -240,6 +240,14 @@ def find_turned(reader: Reader) -> Iterator[Match]:
         if permutation is not None:
             layouts[node.name] = permutation
             yield _turned(reader, node, permutation)
+
+
+def _rectifies(reader: Reader, node: Node) -> bool:
+    """Whether a node is the ReLU of a sum or a product of tensors, whatever views are between."""
+    if node.op != "relu":
+        return False
+    source, _ = reader.chain(node.inputs[0])
+    return reader.producer(source, *_TURNED) is not None
 
 
 def _layout(

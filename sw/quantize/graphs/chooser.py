@@ -41,12 +41,12 @@ from celosia.sw.quantize.units.units import (
     Finishing,
     Function,
     Join,
-    Multiplication,
     Normalization,
     Product,
     Unit,
 )
 from celosia.sw.quantize.units.values import Form, Role
+from celosia.sw.quantize.units.vectors import Multiplication, Rectified
 from celosia.sw.quantize.units.wide_operands import may_be_wide, values_alone
 from celosia.sw.reference.encoder import Floats
 
@@ -353,7 +353,7 @@ def _lost(found: Format, rows: Floats) -> float:
 
 def _end(unit: Unit | None) -> float | None:
     """Where the int16 of a unit's results ends, by saturation; None: some way above all seen."""
-    if isinstance(unit, Finishing):
+    if isinstance(unit, Finishing | Rectified):
         return unit.most
     return 1.0 if isinstance(unit, Function) and unit.function == "softmax" else None
 

@@ -16,15 +16,15 @@ from celosia.isa.numerics.rotation import ROTATION_FRACTION_BITS
 from celosia.sw.ir.graph import Combine, Normalized, Subtract, Tensor, View
 from celosia.sw.quantize.graphs.places import Emit, Places, only
 from celosia.sw.quantize.norm import quantize_norm
-from celosia.sw.quantize.units.units import (
+from celosia.sw.quantize.units.units import Normalization, Rotation
+from celosia.sw.quantize.units.values import Form, Role, Value
+from celosia.sw.quantize.units.vectors import (
     Addition,
     Affine,
     Multiplication,
-    Normalization,
-    Rotation,
+    Rectified,
     Subtraction,
 )
-from celosia.sw.quantize.units.values import Form, Role, Value
 
 __all__ = ["EMIT"]
 
@@ -132,6 +132,35 @@ def _affine(at: Places, name: str, unit: Affine) -> None:
         _requantized(at, f"{name}.small", unit.value, out, step)
 
 
+def _rectified(at: Places, name: str, unit: Rectified) -> None:
+    """Add two differences from the largest int16, of which the first saturates for numbers below 0.
+
+    Nothing is lost: both differences of what is left are within int16.
+    """
+    x, out = at.read(unit.x, "wide"), at.out(unit.value, "wide")
+    given, step = (at.format(Form(key, "wide")).step for key in (unit.x.tensor, unit.value.key))
+    below = at.builder.tensor(Tensor(f"{name}.below", "int16", x.rows, x.cols))
+    largest = np.full(x.cols, INT16_MAX, np.float64)
+    known = at.builder.constant(f"{name}.largest", _rows_of(largest, x.rows))
+    for what, (rows, home, scale) in {
+        "first": (x, below, given / step),
+        "last": (below, out, 1.0),
+    }.items():
+        for number, (part, result) in enumerate(_blocks(rows, home)):
+            at.builder.combine(
+                Subtract(
+                    name=f"{name}.{what}{f'.{number}' * (number > 0)}",
+                    out=result,
+                    a=known.part(row=0, rows=part.rows),
+                    b=part,
+                    scale=1.0,
+                    residual_scale=scale,
+                )
+            )
+    if "small" in at.segments.made[unit.value.tensor]:
+        _requantized(at, f"{name}.small", unit.value, out, step)
+
+
 def _requantized(at: Places, name: str, value: Value, rows: View, step: float) -> None:
     """Add what makes int8 of int16, each column with its step."""
     factors = step / at.format(Form(value.key, "small")).steps
@@ -213,5 +242,6 @@ EMIT: Final[Emit] = {
     Subtraction: _sum,
     Addition: _sum,
     Affine: _affine,
+    Rectified: _rectified,
     Rotation: _rotation,
 }

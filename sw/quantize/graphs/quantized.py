@@ -44,7 +44,7 @@ SegmentRunner = Callable[[int, Graph, Mapping[str, Array]], Mapping[str, Array]]
 
 _ADDS: Final = ("add", "where")
 """Operators whose operands hide keys as their results do."""
-_UNCOUNTED: Final = ("numerators", "sums", "halves")
+_UNCOUNTED: Final = ("numerators", "sums", "halves", "below")
 """Tensors whose largest number is ordinary."""
 
 

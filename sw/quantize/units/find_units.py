@@ -26,15 +26,14 @@ from celosia.sw.quantize.units.units import (
     Attention,
     Finishing,
     Function,
-    Multiplication,
     Normalization,
     Product,
     Rows,
-    Subtraction,
     Unit,
     Units,
 )
 from celosia.sw.quantize.units.values import Value
+from celosia.sw.quantize.units.vectors import Multiplication, Rectified, Subtraction
 from celosia.sw.reference.encoder import Linear, Norm
 
 __all__ = ["find_units"]
@@ -156,7 +155,10 @@ class _Finder:
         assert isinstance(alpha, float)
         assert most is None or isinstance(most, float)
         if product is None:
-            return self._function(node, alpha)
+            x = self.operands.made_rows(node.inputs[0]) if node.op == "relu" else None
+            if x is None or node.type.rank < 2:
+                return self._function(node, alpha)
+            return Rectified(value=Value(node.name), x=x, most=most, nodes=(node.name,))
         return Finishing(
             value=Value(node.name),
             product=product,

@@ -9,8 +9,9 @@ import numpy as np
 from celosia.sw.frontend.nn.graph import FloatGraph, Node
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.quantize.units.operands import Operands
-from celosia.sw.quantize.units.units import Addition, Affine, Units
+from celosia.sw.quantize.units.units import Units
 from celosia.sw.quantize.units.values import Value
+from celosia.sw.quantize.units.vectors import Addition, Affine
 
 __all__ = ["find_addition", "find_affine", "given_sums"]
 

@@ -4,35 +4,34 @@ A unit computes one *value*: a tensor of the float graph as a matrix.  Its opera
 of values, those of other units or of the host.  Nothing here knows integers.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TypeVar
 
 from celosia.sw.frontend.nn.graph import Node
 from celosia.sw.frontend.nn.operators.table import OPERATORS
 from celosia.sw.ir.graph import Mask, View
-from celosia.sw.quantize.units.values import Form, Role, Value
+from celosia.sw.quantize.units.values import AnyUnit, Form, Role, Value
+from celosia.sw.quantize.units.vectors import (
+    Addition,
+    Affine,
+    Multiplication,
+    Rectified,
+    Subtraction,
+)
 from celosia.sw.reference.encoder import Linear, Norm
 
 __all__ = [
-    "Addition",
-    "Affine",
     "Append",
     "Attention",
     "Finishing",
     "Function",
     "Head",
     "Join",
-    "Multiplication",
     "Normalization",
     "Product",
     "Rotation",
     "Rows",
-    "Subtraction",
     "Turn",
     "Unit",
     "Units",
@@ -40,26 +39,6 @@ __all__ = [
 
 
 _Kind = TypeVar("_Kind", bound="Unit")
-
-
-class AnyUnit(ABC):
-    """What the accelerator computes: a frozen dataclass, which says what it reads and makes."""
-
-    value: Value
-    nodes: tuple[str, ...]
-    """The nodes of the float graph that it stands for."""
-    ABLE: ClassVar[frozenset[Role]] = frozenset(("wide", "small"))
-    """The roles in which it can make its value."""
-    JOINED: ClassVar[frozenset[Role]] = frozenset()
-    """The roles in which it can make its value as a part of another one."""
-
-    @abstractmethod
-    def reads(self) -> Iterator[Form]:
-        """The forms that it reads, but for the sums of a finish."""
-
-    def makes(self, wanted: set[Role]) -> set[Role]:
-        """The roles of `wanted` in which it makes its value."""
-        return wanted & self.ABLE
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -200,74 +179,6 @@ class Attention(AnyUnit):
         return wanted & ({"small"} if "small" in wanted else {"wide"})
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Multiplication(AnyUnit):
-    """Two values, element by element: a gate, and what it lets through."""
-
-    value: Value
-    a: View
-    b: View
-    """If one of them is the result of a product that nobody else reads, it is this one."""
-    nodes: tuple[str, ...]
-    JOINED = frozenset(("wide",))
-
-    def reads(self) -> Iterator[Form]:
-        """Both factors."""
-        yield Form(self.a.tensor, "wide")
-        yield Form(self.b.tensor, "wide")
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Subtraction(AnyUnit):
-    """One value less another, element by element."""
-
-    value: Value
-    a: View
-    b: View
-    nodes: tuple[str, ...]
-    JOINED = frozenset(("wide",))
-    SIGN: ClassVar[int] = -1
-    """The sign of the second term."""
-
-    def reads(self) -> Iterator[Form]:
-        """Both terms."""
-        yield Form(self.a.tensor, "wide")
-        yield Form(self.b.tensor, "wide")
-
-    def makes(self, wanted: set[Role]) -> set[Role]:
-        """Its value is int16, and int8 of that where products read it."""
-        return {"wide", *(wanted & self.ABLE)}
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Addition(Subtraction):
-    """One value and another, element by element, where neither is a product that it finishes.
-
-    The second one may have fewer rows: they are added to each text of the first.
-    """
-
-    SIGN = 1
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Affine(AnyUnit):
-    """Columns times known factors, and known numbers added to them; not those of a product."""
-
-    value: Value
-    x: View
-    factors: NDArray[np.float32] | None
-    addends: NDArray[np.float32] | None
-    nodes: tuple[str, ...]
-
-    def reads(self) -> Iterator[Form]:
-        """Its operand."""
-        yield Form(self.x.tensor, "wide")
-
-    def makes(self, wanted: set[Role]) -> set[Role]:
-        """Its value is int16, and int8 of that where products read it."""
-        return {"wide", *(wanted & self.ABLE)}
-
-
 @dataclass(frozen=True)
 class Turn:
     """One head of one text, whose halves are turned."""
@@ -364,6 +275,7 @@ Unit = (
     | Subtraction
     | Addition
     | Affine
+    | Rectified
     | Rotation
     | Function
     | Append

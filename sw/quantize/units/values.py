@@ -1,13 +1,15 @@
-"""Values: tensors of the float graph as matrices, and the roles in which they become integers."""
+"""Values: tensors as matrices, the roles in which they become integers, and what computes them."""
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
-from typing import Literal
+from typing import ClassVar, Literal
 
 from celosia.sw.frontend.nn.operators.operator import Array, TensorType
 from celosia.sw.ir.graph import View
 
-__all__ = ["Form", "Role", "Value"]
+__all__ = ["AnyUnit", "Form", "Role", "Value"]
 
 Role = Literal["wide", "small", "heads", "sums", "angles", "onto"]
 """int16 with one step; 8 bits for a product; int8 for scores and what they weigh; int32 sums; int16
@@ -84,3 +86,23 @@ def _four(shape: tuple[int, ...]) -> tuple[int, int, int, int]:
     """A shape with first axes of 1, so that there are four."""
     batch, heads, rows, cols = (1,) * (4 - len(shape)) + shape
     return batch, heads, rows, cols
+
+
+class AnyUnit(ABC):
+    """What the accelerator computes: a frozen dataclass, which says what it reads and makes."""
+
+    value: Value
+    nodes: tuple[str, ...]
+    """The nodes of the float graph that it stands for."""
+    ABLE: ClassVar[frozenset[Role]] = frozenset(("wide", "small"))
+    """The roles in which it can make its value."""
+    JOINED: ClassVar[frozenset[Role]] = frozenset()
+    """The roles in which it can make its value as a part of another one."""
+
+    @abstractmethod
+    def reads(self) -> Iterator[Form]:
+        """The forms that it reads, but for the sums of a finish."""
+
+    def makes(self, wanted: set[Role]) -> set[Role]:
+        """The roles of `wanted` in which it makes its value."""
+        return wanted & self.ABLE

@@ -8,15 +8,9 @@ from celosia.sw.frontend.nn.graph import FloatGraph
 from celosia.sw.frontend.nn.operators.operator import expect
 from celosia.sw.quantize.units.joins import joined_forms
 from celosia.sw.quantize.units.segments import Segments, plan_segments
-from celosia.sw.quantize.units.units import (
-    Attention,
-    Finishing,
-    Multiplication,
-    Product,
-    Unit,
-    Units,
-)
+from celosia.sw.quantize.units.units import Attention, Finishing, Product, Unit, Units
 from celosia.sw.quantize.units.values import Form, Role
+from celosia.sw.quantize.units.vectors import Multiplication
 
 __all__ = ["may_be_wide", "values_alone", "weighed", "weighed_columns", "wide_forms", "widened"]
 

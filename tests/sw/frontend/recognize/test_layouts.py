@@ -1,5 +1,7 @@
 """What is element by element is moved through views, and means the same."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -15,13 +17,8 @@ from celosia.sw.frontend.recognize.layouts import (
 from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.frontend.recognize.rewrite import rewrite
 from celosia.sw.quantize.units.find_units import find_units
-from celosia.sw.quantize.units.units import (
-    Addition,
-    Finishing,
-    Multiplication,
-    Product,
-    Subtraction,
-)
+from celosia.sw.quantize.units.units import Finishing, Product
+from celosia.sw.quantize.units.vectors import Addition, Multiplication, Rectified, Subtraction
 
 ROWS, COLS = 12, 8
 
@@ -163,6 +160,21 @@ def test_sums_of_images_are_those_of_products():
     kinds, found, after = units(graph)
     assert (kinds.count(Product), kinds.count(Finishing)) == (3, 2)
     assert {node.op for node in after.nodes if node.name not in found.nodes} <= {"reshape"}
+
+
+def test_a_relu_is_turned_with_the_sum_in_front_of_it_and_not_behind_a_product():
+    """Residual blocks; what a product finishes is found behind a transpose as well."""
+    g = Graph()
+    total = g.op("relu", g.op("add", g.image(1), g.image(2)))
+    more = g.op("relu", g.op("add", total, g.image(3)))
+    graph = g.finish({"y": g.op("transpose", more, permutation=(0, 2, 3, 1))})
+    turned = rewrite(graph, find_turned).graph
+    assert {n.type.shape for n in turned.nodes if n.op in {"relu", "add"}} == {(1, 3, 4, COLS)}
+    kinds, _, _ = units(graph)
+    assert Counter(kinds) == {Product: 3, Finishing: 2, Rectified: 2}
+    g = Graph()
+    graph = g.finish({"y": g.op("relu", g.image(1))})
+    assert rewrite(graph, find_turned).graph.nodes == graph.nodes
 
 
 @pytest.mark.parametrize("first", ["constant", "image"])

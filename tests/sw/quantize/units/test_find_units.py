@@ -16,15 +16,8 @@ from celosia.sw.ir.graph import Mask
 from celosia.sw.quantize.graphs.quantized import run_model
 from celosia.sw.quantize.units.find_units import find_units
 from celosia.sw.quantize.units.segments import plan_segments
-from celosia.sw.quantize.units.units import (
-    Attention,
-    Finishing,
-    Multiplication,
-    Normalization,
-    Product,
-    Rotation,
-    Subtraction,
-)
+from celosia.sw.quantize.units.units import Attention, Finishing, Normalization, Product, Rotation
+from celosia.sw.quantize.units.vectors import Multiplication, Subtraction
 from tests.support.quantized_exports import recognized
 from tests.support.quantized_graph import quantize_graph
 from tests.sw.frontend.importer.models import floats, imported, model

@@ -9,8 +9,9 @@ from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.quantize.graphs.quantized import run_model
 from celosia.sw.quantize.units.find_units import find_units
 from celosia.sw.quantize.units.segments import plan_segments
-from celosia.sw.quantize.units.units import Addition, Affine, Finishing, Normalization, Product
+from celosia.sw.quantize.units.units import Finishing, Normalization, Product
 from celosia.sw.quantize.units.values import Form
+from celosia.sw.quantize.units.vectors import Addition, Affine, Rectified
 from tests.support.quantized_graph import quantize_graph
 from tests.sw.frontend.importer.models import floats
 
@@ -185,3 +186,35 @@ def test_integers_of_known_multiples_are_near(rows, read, least):
     found = run_model(model, given).outputs["y"]
     wanted = interpret(graph, given)["y"]
     assert np.square(found - wanted).sum() < np.square(wanted).sum() * 10 ** (-least / 10)
+
+
+@pytest.mark.parametrize("most", [None, 1.5])
+@pytest.mark.parametrize(("read", "least"), [("products", 38), ("norms", 68), ("nobody", 69)])
+def test_what_is_above_zero_is_a_unit_behind_a_sum(read, least, most):
+    """As in residual networks: a ReLU behind a sum, which no product finishes."""
+    g = Behind(rows=70)
+    total = g.op("add", g.made, g.op("rmsnorm", g.x, g.known(ADDENDS), axis=2, epsilon=1e-5))
+    y = above = g.op("relu", total, **({} if most is None else {"most": most}))
+    if read == "products":
+        y = g.product(y)
+    elif read == "norms":
+        y = g.op("rmsnorm", y, g.known(np.ones(16)), axis=2, epsilon=1e-2)
+    graph = g.finish({"y": y})
+    unit = find_units(graph).units[above]
+    assert isinstance(unit, Rectified)
+    assert unit.most == most
+    samples = [{"x": floats(1, 70, 16, seed=seed)} for seed in range(4)]
+    given = {"x": floats(1, 70, 16, seed=9)}
+    result = run_model(quantize_graph(graph, samples), given)
+    found, wanted = result.outputs["y"], interpret(graph, given)["y"]
+    assert np.square(found - wanted).sum() < np.square(wanted).sum() * 10 ** (-least / 10)
+    if read == "nobody":
+        assert found.min() == 0
+        clipped = sum(result.saturated.values())
+        assert clipped <= 4 if most is None else clipped > 100
+
+
+def test_other_curves_behind_a_sum_are_the_host_s():
+    g = Behind()
+    y = g.op("gelu", g.op("add", g.made, g.x), form="erf")
+    assert find_units(g.finish({"y": y})).refusals[y] == "it is not behind a product"
