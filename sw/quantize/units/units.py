@@ -12,13 +12,7 @@ from celosia.sw.frontend.nn.graph import Node
 from celosia.sw.frontend.nn.operators.table import OPERATORS
 from celosia.sw.ir.graph import Mask, View
 from celosia.sw.quantize.units.values import AnyUnit, Form, Role, Value
-from celosia.sw.quantize.units.vectors import (
-    Addition,
-    Affine,
-    Multiplication,
-    Rectified,
-    Subtraction,
-)
+from celosia.sw.quantize.units.vectors import Vector
 from celosia.sw.reference.encoder import Linear, Norm
 
 __all__ = [
@@ -267,19 +261,7 @@ class Join(AnyUnit):
 
 
 Unit = (
-    Product
-    | Finishing
-    | Normalization
-    | Attention
-    | Multiplication
-    | Subtraction
-    | Addition
-    | Affine
-    | Rectified
-    | Rotation
-    | Function
-    | Append
-    | Join
+    Product | Finishing | Normalization | Attention | Vector | Rotation | Function | Append | Join
 )
 
 

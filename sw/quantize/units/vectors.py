@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from celosia.sw.ir.graph import View
 from celosia.sw.quantize.units.values import AnyUnit, Form, Role, Value
 
-__all__ = ["Addition", "Affine", "Multiplication", "Rectified", "Subtraction"]
+__all__ = ["Addition", "Affine", "Multiplication", "Rectified", "Subtraction", "Vector"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -98,3 +98,6 @@ class Rectified(AnyUnit):
     def makes(self, wanted: set[Role]) -> set[Role]:
         """Its value is int16, and int8 of that where products read it."""
         return {"wide", *(wanted & self.ABLE)}
+
+
+Vector = Multiplication | Subtraction | Addition | Affine | Rectified
