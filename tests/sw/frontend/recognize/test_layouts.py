@@ -1,6 +1,7 @@
 """What is element by element is moved through views, and means the same."""
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -203,7 +204,8 @@ def test_a_constant_of_channels_is_turned_with_its_sum():
 def test_parts_of_what_is_transposed_meet_in_front_of_the_transpose(op, unit):
     """Gates of channels that stand in front of rows, as in LFM2: the accelerator has both."""
     g = Graph()
-    image, how = g.image(1), {"sizes": (1, COLS // 2, 3, 4), "steps": (1, 1, 1, 1)}
+    image = g.image(1)
+    how: dict[str, Any] = {"sizes": (1, COLS // 2, 3, 4), "steps": (1, 1, 1, 1)}
     parts = [g.op("slice", image, starts=(0, first, 0, 0), **how) for first in (0, COLS // 2)]
     graph = g.finish({"y": g.op("transpose", g.op(op, *parts), permutation=(0, 2, 3, 1))})
     done = rewrite(graph, find_turned)
