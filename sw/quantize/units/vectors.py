@@ -71,6 +71,7 @@ class Affine(AnyUnit):
     factors: NDArray[np.float32] | None
     addends: NDArray[np.float32] | None
     nodes: tuple[str, ...]
+    JOINED = frozenset(("wide",))
 
     def reads(self) -> Iterator[Form]:
         """Its operand."""
@@ -90,6 +91,7 @@ class Rectified(AnyUnit):
     most: float | None = None
     """Where it ends, which is the end of a range of its own."""
     nodes: tuple[str, ...]
+    JOINED = frozenset(("wide",))
 
     def reads(self) -> Iterator[Form]:
         """Its operand."""

@@ -9,7 +9,7 @@ from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.quantize.graphs.quantized import run_model
 from celosia.sw.quantize.units.find_units import find_units
 from celosia.sw.quantize.units.segments import plan_segments
-from celosia.sw.quantize.units.units import Finishing, Normalization, Product
+from celosia.sw.quantize.units.units import Finishing, Join, Normalization, Product
 from celosia.sw.quantize.units.values import Form
 from celosia.sw.quantize.units.vectors import Addition, Affine, Rectified
 from tests.support.quantized_graph import quantize_graph
@@ -218,3 +218,19 @@ def test_other_curves_behind_a_sum_are_the_host_s():
     g = Behind()
     y = g.op("gelu", g.op("add", g.made, g.x), form="erf")
     assert find_units(g.finish({"y": y})).refusals[y] == "it is not behind a product"
+
+
+@pytest.mark.parametrize("axis", [1, 2])
+def test_both_are_written_where_they_stand_beside_each_other(axis):
+    g = Behind(rows=70)
+    scaled = g.op("add", g.op("mul", g.made, g.known(FACTORS)), g.known(ADDENDS))
+    both = g.op("concat", scaled, g.op("relu", g.made), axis=axis)
+    cols = 16 * (axis == 2) + 16
+    gamma = g.known(np.ones(cols))
+    graph = g.finish({"y": g.op("rmsnorm", both, gamma, axis=2, epsilon=1e-5)})
+    assert isinstance(find_units(graph).units[both], Join)
+    samples = [{"x": floats(1, 70, 16, seed=seed)} for seed in range(4)]
+    given = {"x": floats(1, 70, 16, seed=9)}
+    found = run_model(quantize_graph(graph, samples), given).outputs["y"]
+    wanted = interpret(graph, given)["y"]
+    assert np.square(found - wanted).sum() < np.square(wanted).sum() * 10**-6.5
