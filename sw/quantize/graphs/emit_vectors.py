@@ -108,8 +108,9 @@ def _affine(at: Places, name: str, unit: Affine) -> None:
         factors, scaled = unit.factors.astype(np.float64) * given, out
         given = step
         if unit.addends is not None:
-            # A step with which no product is beyond int16.
-            given = float(np.abs(factors).max())
+            # A step with which no product is beyond int16 unless the sum is, too.
+            farthest = step + float(np.abs(unit.addends).max()) / INT16_MAX
+            given = min(float(np.abs(factors).max()), farthest)
             scaled = at.builder.tensor(Tensor(f"{name}.scaled", "int16", x.rows, x.cols))
         _by_columns(at, f"{name}.multiply", scaled, x, factors / given)
         x = scaled

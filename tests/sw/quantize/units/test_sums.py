@@ -188,6 +188,21 @@ def test_integers_of_known_multiples_are_near(rows, read, least):
     assert np.square(found - wanted).sum() < np.square(wanted).sum() * 10 ** (-least / 10)
 
 
+def test_a_column_with_large_numbers_and_a_small_factor_keeps_its_bits():
+    """As outliers are in norms: between product and sum no step is coarser than that of the sum."""
+    g = Behind()
+    outlier = np.where(np.arange(16) == 3, 30, 1)
+    x = g.op("rmsnorm", g.x, g.known(outlier), axis=2, epsilon=1e-5)
+    y = g.op("add", g.op("mul", x, g.known(FACTORS / outlier)), g.known(ADDENDS / 8))
+    graph = g.finish({"y": y})
+    samples = [{"x": floats(1, 6, 16, seed=seed)} for seed in range(4)]
+    given = {"x": floats(1, 6, 16, seed=9)}
+    found = run_model(quantize_graph(graph, samples), given).outputs["y"]
+    wanted = interpret(graph, given)["y"]
+    lost = np.square(found - wanted)[..., 3].sum() / np.square(wanted)[..., 3].sum()
+    assert lost < 10**-6
+
+
 @pytest.mark.parametrize("most", [None, 1.5])
 @pytest.mark.parametrize(("read", "least"), [("products", 38), ("norms", 68), ("nobody", 69)])
 def test_what_is_above_zero_is_a_unit_behind_a_sum(read, least, most):
