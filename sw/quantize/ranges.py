@@ -132,12 +132,16 @@ def least_error(x: Floats, worth: Floats | None = None) -> tuple[float, float]:
     # New memory for each step of the arithmetic would take as long as that does.
     whole, lost = np.empty_like(rows), np.empty_like(rows)
     for clip in _CLIPS:
+        beyond = np.maximum(large - np.float32(top * clip), 0)
+        clipping = np.square(beyond) @ counted / len(x)
+        # It grows with each step that is tried, and roundings only add to it.
+        if found and clipping > min(found)[0]:
+            break
         step = top * float(clip) / INT8_LARGEST
         np.minimum(np.multiply(rows, np.float32(1 / step), out=whole), INT8_LARGEST, out=whole)
         np.subtract(np.rint(whole, out=lost), whole, out=lost)
         rounding = np.square(lost, out=lost).sum(axis=0) @ counts
-        clipping = np.square(np.maximum(large - np.float32(top * clip), 0)) @ counted
-        found.append((float(rounding * step**2 / len(rows) + clipping / len(x)), step))
+        found.append((float(rounding * step**2 / len(rows) + clipping), step))
     error, step = min(found)
     return step, error
 
