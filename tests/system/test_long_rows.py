@@ -19,13 +19,14 @@ from celosia.sw.driver.graph_run import GraphRun
 from celosia.sw.ir.graph import DeferredSoftmax, Mask, MatMul, Op, Tensor
 from celosia.sw.ir.graph_interpret import interpret
 from celosia.sw.models.cases import Case, attention_case
+from celosia.sw.passes.short_scales import short_scales
 from celosia.sw.planning.choices import Choices
 from celosia.sw.planning.forms.stages import AttentionStage
 from tests.support.cramped import CRAMPED
 from tests.support.levels import configured
 
 SHORT = CRAMPED
-"""Rows of more than 32 keys are long."""
+"""Rows of more than 32 keys are long, and scales have eight bits."""
 PARTS = Choices(whole_scores=False)
 """Keys are taken part by part, however few they are."""
 MASKS = st.one_of(
@@ -65,6 +66,11 @@ def scored(case: Case, *, by: float = 1.0, stored: bool = True) -> Case:
     return Case(replace(case.graph, ops=tuple(map(changed, case.graph.ops))), case.inputs)
 
 
+def rounded(case: Case, config: AcceleratorConfig = SHORT) -> Case:
+    """The same with scales that `config` takes."""
+    return Case(short_scales(case.graph, config), case.inputs)
+
+
 def both_ways(case: Case, config: AcceleratorConfig, **choices) -> list[CompiledGraph]:
     """The program whose scores wait, and the one that computes them twice."""
     compiled = [
@@ -94,7 +100,7 @@ def test_programs_mean_the_same_whatever_the_size_of_blocks(
 ):
     keys = None if mask.keys is None else min(mask.keys, rows)
     case = attention_case(heads, rows, width, seed=rows, mask=replace(mask, keys=keys))
-    case = scored(case, by=by)
+    case = rounded(scored(case, by=by))
     want = interpret(case.graph, case.inputs)["context"]
     choices = {"block_tiles": block_tiles, "piece_tiles": piece_tiles, "overlap": overlap}
     for compiled in both_ways(case, SHORT, **choices):
@@ -128,11 +134,12 @@ def test_on_the_rtl(timing):
 @pytest.mark.parametrize("rows", [12, 75])
 def test_scores_that_are_not_stored_do_not_wait_and_do_not_end_at_int16(rows):
     """Short rows and long ones, whose scores are all moved beyond int16, or reach far beyond it."""
-    case = with_bias(attention_case(1, rows, 9, 4, mask=Mask(causal=True)), 4)
+    case = rounded(with_bias(attention_case(1, rows, 9, 4, mask=Mask(causal=True)), 4))
     plain = interpret(case.graph, case.inputs)["context"]
     bias = case.inputs["bias"]
     for by, moved in ((1.0, 1 << 20), (1.0, -(1 << 20)), (40.0, 0)):
-        each = scored(Case(case.graph, {**case.inputs, "bias": bias + moved}), by=by, stored=False)
+        moves = Case(case.graph, {**case.inputs, "bias": bias + moved})
+        each = rounded(scored(moves, by=by, stored=False))
         compiled = compile_graph(each.graph, SHORT, Decide(PARTS))
         (stage,) = compiled.plan.stages
         assert isinstance(stage, AttentionStage)
@@ -165,6 +172,7 @@ def test_on_the_other_simulator():
 def run_both(
     case: Case, config: AcceleratorConfig, simulator: str, timing: MemoryTiming | None = None
 ) -> None:
+    case = rounded(case, config)
     want = interpret(case.graph, case.inputs)["context"]
     programs = both_ways(case, config)
     size = max(compiled.end for compiled in programs) - MEMORY_BASE

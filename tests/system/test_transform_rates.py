@@ -20,7 +20,8 @@ from tests.support.levels import configured
 from tests.support.transforms import accumulator_row, scratchpad_row, transform
 
 HALF = PRESETS["base"]
-QUARTER = configured("small", vector_lanes=2, scale_bits=8)
+QUARTER = configured("small", vector_lanes=2)
+"""With a simulator of its own, which only nights have time for."""
 BLOCK = 16
 """Rows of a block."""
 ROWS = 128
@@ -135,7 +136,13 @@ def roots(config: AcceleratorConfig) -> Iterator[Command]:
     )
 
 
-@pytest.fixture(scope="module", params=[HALF, QUARTER], ids=["half", "quarter"])
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(HALF, id="half"),
+        pytest.param(QUARTER, id="quarter", marks=pytest.mark.slow),
+    ],
+)
 def device(request) -> Iterator[Device]:
     with closing(open_device("verilator", request.param, MemoryTiming(), 1 << 16)) as opened:
         yield opened
