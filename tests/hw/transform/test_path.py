@@ -181,7 +181,7 @@ def test_every_function_under_stalls(dim, lanes, seed, follow):
     (config,) = (config for config in CONFIGS if config.dim == dim)
     config = replace(config, vector_lanes=lanes)
     rng = random.Random(seed)
-    operations = [one for _ in range(1 + 2 * follow) for one in transforms(config, rng)]
+    operations = [one for _ in range(1 + follow) for one in transforms(config, rng)]
     stalls = 0.3 * rng.randrange(2) if follow else 0.3
     run_all(config, prepared(config, seed), operations, seed, stalls=stalls, follow=follow)
 

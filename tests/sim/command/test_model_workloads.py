@@ -115,6 +115,11 @@ def test_options_of_graphs_are_those_of_models(words, count, option):
     assert len(expected_cycles(*words, *option)) == count
 
 
+of_two = pytest.mark.parametrize("words", ["two"], indirect=True)
+"""For what takes seconds, and for one segment does what it does for the last of two."""
+
+
+@of_two
 def test_a_run_is_followed_and_explained(words, count):
     """On the simulator that `tests/sim/run/workload/test_advice.py` builds, too."""
     plain = [word for each in PLAIN_OVERRIDES for word in ("--set", each)]
@@ -168,10 +173,10 @@ def test_a_waveform_is_of_all_segments():
     assert int(last[1]) > document["cycles"]
 
 
-def test_the_plan_of_a_segment_is_tuned(words, count):
+@of_two
+def test_the_plan_of_a_segment_is_tuned(words):
     search = ("--trials", "3", "--strategy", "random", "--storage", "log")
-    if count > 1:
-        refused("has 2 graphs: give --graph, of ", "tune", *words, *TINY, *search)
+    refused("has 2 graphs: give --graph, of ", "tune", *words, *TINY, *search)
     name = re.findall(r"(?m)^(.*, segment \d): ", shown(*words))[-1]
     right("tune", *words, *TINY, *search, "--graph", name)
     found = ran(*words, *FAST, "--tuned", "log")

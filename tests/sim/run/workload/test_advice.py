@@ -75,7 +75,7 @@ def test_another_memory_is_measured_and_another_accelerator_is_not():
     "change",
     [
         {"advice": False},
-        {"simulator": "amaranth", "log": False},
+        {"simulator": "amaranth", "log": False, "details": Matmul(shape="4x4x4")},
     ],
     ids=["nobody asked", "slow simulator"],
 )
