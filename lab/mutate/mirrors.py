@@ -35,7 +35,10 @@ _DIRECTED: Final = {
 """What is run for a foreign patch, by layer, when the mirrored tests notice nothing."""
 _NEAREST: Final = 3
 """Files of tests that are run for a change that those of its own file let pass."""
-_IMPORT: Final = re.compile(r"^(?:from|import) ([\w.]+)(?= |$)", re.MULTILINE)
+_IMPORT: Final = re.compile(r"^ *(?:from|import) ([\w.]+)(?= |$)", re.MULTILINE)
+"""An import, also one in a function."""
+_TOP: Final = "api"
+"""The folder of the package itself, which imports layers, too."""
 _WHOLE: Final = {
     "hw": ("tests/hw/test_documentation.py", "tests/hw/test_resets.py"),
     "sw": (
@@ -90,6 +93,8 @@ def own_tests(path: str, root: Path) -> tuple[str, ...]:
     2. Without one: the test files of its layer that import it.
     3. Not imported by any: those of the source files that import it, by these rules.
     4. Without these: the test files of the mirrored folder, or the nearest one above it.
+
+    And those of the mirrored folder that answer for no file of it alone: they look at all of it.
     """
     left, seen, found = [path], {path}, set[Path]()
     while left and not found:
@@ -101,6 +106,7 @@ def own_tests(path: str, root: Path) -> tuple[str, ...]:
     while not found and folder != root:
         found = {*folder.glob("test_*.py")}
         folder = folder.parent
+    found |= _shared_tests(PurePosixPath(path).parent.as_posix(), root)
     return tuple(sorted(test.relative_to(root).as_posix() for test in found))
 
 
@@ -140,7 +146,7 @@ def _next_importers(files: Sequence[str], seen: set[str], root: Path) -> list[st
     new = [
         importer.relative_to(root).as_posix()
         for each in files
-        for layer in LAYERS
+        for layer in (*LAYERS, _TOP)
         for importer in sorted(_importers(each, root, layer, "*.py"))
     ]
     new = [each for each in dict.fromkeys(new) if each not in seen]
@@ -159,11 +165,28 @@ def _mirrors(path: str, root: Path) -> set[Path]:
     return own or {*folder.parent.glob(f"test_{folder.name}.py")}
 
 
+@cache
+def _shared_tests(folder: str, root: Path) -> frozenset[Path]:
+    """The tests of `folder` that mirror no file or folder in it, and import none of its files."""
+    sources = [path.relative_to(root).as_posix() for path in (root / folder).glob("*.py")]
+    known = {test for each in sources for test in _mirrors(each, root)}
+    for module, files in _imports(root / "tests" / folder, "test_*.py").items():
+        if module.startswith(_module(folder) + "."):
+            known |= files
+    tests = (root / "tests" / folder).glob("test_*.py")
+    inner = {path.name for path in (root / folder).glob("*") if path.is_dir()}
+    return frozenset(each for each in tests if each.stem[len("test_") :] not in inner) - known
+
+
 def _importers(path: str, root: Path, folder: str, pattern: str) -> set[Path]:
     """The files of `folder` that import the source file `path`."""
-    file = PurePosixPath(path)
-    module = "celosia." + ".".join((*file.parent.parts, file.stem)).removesuffix(".__init__")
+    module = _module(path.removesuffix(".py").removesuffix("/__init__"))
     return _imports(root / folder, pattern).get(module, set())
+
+
+def _module(path: str) -> str:
+    """The name by which the file or folder `path` is imported."""
+    return "celosia" if path == _TOP else "celosia." + path.replace("/", ".")
 
 
 @cache

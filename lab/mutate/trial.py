@@ -31,7 +31,7 @@ __all__ = [
     "try_fault",
 ]
 
-_COPIED: Final = (*LAYERS, "tests", "benchmarks", "docs", "examples", "requirements")
+_COPIED: Final = (*LAYERS, "api", "tests", "benchmarks", "docs", "examples", "requirements")
 _BROKEN, _WRONG_ARGUMENTS, _NO_TESTS = 2, 4, 5
 """Exit codes of pytest; the first is that of errors while tests are collected, too."""
 _MEMORY_BYTES: Final = 16 << 30
@@ -115,8 +115,9 @@ def faulty_copy(fault: Fault, root: Path) -> Iterator[Path]:
                 shutil.copy2(file, tree)
         # The package's name for the layers, before that of the checkout it is installed from.
         (tree / "celosia").mkdir()
-        for layer in LAYERS:
-            (tree / "celosia" / layer).symlink_to(tree / layer)
+        (tree / "celosia" / "__init__.py").symlink_to(tree / "api" / "__init__.py")
+        for name in (*LAYERS, "docs"):
+            (tree / "celosia" / name).symlink_to(tree / name)
         plant(fault, tree)
         yield tree
 

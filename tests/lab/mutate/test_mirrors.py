@@ -36,6 +36,8 @@ FILES = {
     "tests/sw/test_encoding.py": "",
     "tests/sim/test_far.py": "from celosia.sw.a.far import thing\n",
     "sw/a/b.py": "from celosia.sw.a.far import thing\n",
+    "sw/a/c.py": "",
+    "sw/encoding/fields.py": "",
 }
 
 
@@ -58,6 +60,40 @@ def test_the_tests_of_a_single_file(tmp_path):
         "sw/x/unknown.py": ("tests/sw/test_d.py", "tests/sw/test_encoding.py"),
     }.items():
         assert own_tests(source, tmp_path) == tests, source
+
+
+def test_tests_of_no_file_of_a_folder_look_at_all_of_it(tmp_path):
+    for name, text in {
+        "sw/a/b.py": "",
+        "sw/a/c/d.py": "",
+        "tests/sw/a/test_b.py": "",
+        "tests/sw/a/test_all.py": "from celosia.sw.other import thing\n",
+        "tests/sw/a/test_some.py": "from celosia.sw.a.c.d import thing\n",
+        "tests/sw/a/test_c.py": "",
+        "tests/sw/test_far.py": "",
+    }.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    assert own_tests("sw/a/b.py", tmp_path) == ("tests/sw/a/test_all.py", "tests/sw/a/test_b.py")
+    assert own_tests("sw/a/c/d.py", tmp_path) == ("tests/sw/a/test_c.py",)
+    handlers = "sw/frontend/importer/handlers"
+    found = own_tests(f"{handlers}/attention.py", ROOT)
+    assert found == tuple(f"tests/{handlers}/test_{each}.py" for each in ("attention", "refusals"))
+
+
+def test_tests_of_the_package_itself_are_near_what_it_imports(tmp_path):
+    for name, text in {
+        "sim/b.py": "",
+        "api/__init__.py": "def compile():\n    from celosia.sim.b import thing\n",
+        "tests/sim/test_b.py": "",
+        "tests/api/test_it.py": "import celosia\n",
+    }.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    assert nearest_tests("sim/b.py", tmp_path) == ("tests/api/test_it.py",)
+    assert "tests/api/test_compile.py" in nearest_tests("sim/run/models/compiled_model.py", ROOT)
 
 
 def test_the_nearest_tests_are_others_that_import_the_file(tmp_path):
@@ -102,7 +138,7 @@ def test_where_few_tests_import_a_file_those_follow_that_import_what_does(tmp_pa
         "tests/hw/a/test_inner.py": "from celosia.hw.a.inner import thing\n",
         "tests/hw/a/test_middle.py": "from celosia.hw.a.middle import thing\n",
         "tests/hw/test_outer.py": "from celosia.hw.outer import thing\n",
-        "tests/hw/a/test_far.py": "from celosia.sim.top import thing\n",
+        "tests/hw/b/test_far.py": "from celosia.sim.top import thing\n",
         "tests/sim/test_far.py": "from celosia.sim.top import thing\n",
     }
     for name, text in (sources | tests).items():
@@ -112,7 +148,7 @@ def test_where_few_tests_import_a_file_those_follow_that_import_what_does(tmp_pa
     assert nearest_tests("hw/a/inner.py", tmp_path) == (
         "tests/hw/a/test_middle.py",
         "tests/hw/test_outer.py",
-        "tests/hw/a/test_far.py",
+        "tests/hw/b/test_far.py",
     )
 
 
