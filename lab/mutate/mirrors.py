@@ -37,6 +37,8 @@ _NEAREST: Final = 3
 """Files of tests that are run for a change that those of its own file let pass."""
 _IMPORT: Final = re.compile(r"^ *(?:from|import) ([\w.]+)(?= |$)", re.MULTILINE)
 """An import, also one in a function."""
+_COMMAND: Final = re.compile(r'^    Command\("([\w-]+)", [\w.]+, "([\w.]+):', re.MULTILINE)
+"""An entry of the tables of commands: a command and the module that does it."""
 _TOP: Final = "api"
 """The folder of the package itself, which imports layers, too."""
 _WHOLE: Final = {
@@ -114,7 +116,8 @@ def nearest_tests(path: str, root: Path) -> tuple[str, ...]:
     """Test files of any layer that import the source file `path` and are not its `own_tests`.
 
     At most three: those with the most folders in common with its mirror, then the least deep ones.
-    If they are fewer, those follow that import what imports it, and so on.
+    If they are fewer, those follow that import what imports it, and so on; for the file of a
+    command, which no file imports, those that write its name on the command line most often.
     """
     folder = (PurePosixPath("tests") / PurePosixPath(path).parent).parts
     own = own_tests(path, root)
@@ -133,7 +136,22 @@ def nearest_tests(path: str, root: Path) -> tuple[str, ...]:
         }
         nearest += sorted(found.difference(own, nearest), key=distance)
         left = _next_importers(left, seen, root)
+    nearest += (each for each in _callers(path, root) if each not in {*own, *nearest})
     return tuple(nearest[:_NEAREST])
+
+
+def _callers(path: str, root: Path) -> list[str]:
+    """The test files that call a command of the source file `path`, the most frequent first."""
+    tables = (root / layer / "commands.py" for layer in LAYERS)
+    entries = [
+        each for file in tables if file.is_file() for each in _COMMAND.findall(file.read_text())
+    ]
+    words = [f'"{name}"' for name, module in entries if module == _module(path.removesuffix(".py"))]
+    calls = {
+        test.relative_to(root).as_posix(): sum(map(test.read_text().count, words))
+        for test in _imports(root / "tests", "test_*.py").get("tests.support.command_line", ())
+    }
+    return sorted((test for test in calls if calls[test]), key=lambda test: (-calls[test], test))
 
 
 def whole_tests(path: str, root: Path) -> tuple[str, ...]:

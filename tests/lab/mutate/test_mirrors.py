@@ -96,6 +96,31 @@ def test_tests_of_the_package_itself_are_near_what_it_imports(tmp_path):
     assert "tests/api/test_compile.py" in nearest_tests("sim/run/models/compiled_model.py", ROOT)
 
 
+def test_a_command_is_near_the_tests_that_call_it_most(tmp_path):
+    line = "from tests.support.command_line import right\n"
+    table = '    Command("fly", Panel.RUN, "celosia.sim.command.fly_command:fly"),\n'
+    for name, text in {
+        "sim/commands.py": table,
+        "sim/command/fly_command.py": "",
+        "tests/sim/command/test_fly_command.py": line + 'right("fly")\n' * 9,
+        "tests/sim/cli/test_many.py": line + 'right("fly")\n' * 3,
+        "tests/lab/test_one.py": line + 'right("fly")\n',
+        "tests/lab/test_two.py": line + 'right("fly")\n' * 2,
+        "tests/sim/cli/test_none.py": line + 'right("swim")\n',
+        "tests/sim/cli/test_words.py": 'print("fly", "fly")\n',
+        "tests/sim/cli/test_a_single.py": line + 'right("fly")\n',
+    }.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    assert nearest_tests("sim/command/fly_command.py", tmp_path) == (
+        "tests/sim/cli/test_many.py",
+        "tests/lab/test_two.py",
+        "tests/lab/test_one.py",
+    )
+    assert "tests/sim/cli/test_c_host.py" in nearest_tests("sim/c_host/command.py", ROOT)
+
+
 def test_the_nearest_tests_are_others_that_import_the_file(tmp_path):
     line = "from celosia.sw.a.b import thing\n"
     others = {

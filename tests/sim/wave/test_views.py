@@ -66,6 +66,16 @@ def test_formats_name_rows_as_surfer_does():
     assert commands[commands.index(f"item_focus {name}") + 1] == "item_set_format ASCII"
 
 
+def test_text_is_text_only_where_it_is_made():
+    """A unit's own signal may have the name of a line, and is a number."""
+    hierarchy = HIERARCHY | {"chip.load": {"load": 8, "command": 8, "other_queued": 2}}
+    groups = select_items(hierarchy, "chip", "chip.load")
+    formats = {item.path: item.format for group in groups for item in group.items}
+    assert formats["chip.wave.load"] == formats["chip.wave.command"] == "ascii"
+    own = {name: formats[f"chip.load.{name}"] for name in hierarchy["chip.load"]}
+    assert own == {"load": "hex", "command": "hex", "other_queued": "dec"}
+
+
 def test_a_users_own_view_stays(tmp_path):
     request = WaveRequest(path=tmp_path / "x.vcd")
     write_views(request, HIERARCHY, "chip", range(10))

@@ -137,6 +137,14 @@ def test_rows_of_zeros_differ_only_from_others():
     assert worst(zeros, np.full((3, 4), 1e-300)) == said
 
 
+@pytest.mark.parametrize("shape", [(), (1,), (0,), (2, 0), (2, 3, 4)], ids=str)
+def test_tensors_of_any_rank_are_compared(shape):
+    for dtype in (np.float64, np.int64):
+        ones = np.ones(shape, dtype)
+        assert worst(ones, ones.copy()) is None
+        assert (worst(ones, ones + 1) is None) is (ones.size == 0)
+
+
 def test_a_row_may_differ_by_a_millionth_of_its_largest_element():
     """And by a thousandth of a millionth of the largest element of all rows."""
     rows = np.array([[1.0, -0.5], [1000.0, 0.0]])
