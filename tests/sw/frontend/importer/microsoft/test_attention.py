@@ -42,6 +42,18 @@ def test_a_softcap_is_a_cap_of_scores(softcap):
     assert node.attributes["cap"] == softcap
 
 
+@pytest.mark.parametrize("places", [None, [[1, 2, 3, 4, 5]]], ids=["", "places"])
+@pytest.mark.parametrize("interleaved", [0, 1])
+def test_grouped_queries_keys_and_values_may_be_one_tensor(interleaved, places):
+    """Of 4 and 2 heads of 16 columns, with and without places of their own, and a bias."""
+    whole = np.concatenate([QUERY, KEYS, VALUES], axis=2)
+    angles = np.outer(np.arange(6), np.geomspace(1, 0.01, 8)).astype(np.float32)
+    rest = [*GROUPED[3:], np.cos(angles), np.sin(angles)]
+    rest += [places and np.array(places), floats(1, 4, 5, 5, seed=3)]
+    given = {**HEADS, "do_rotary": 1, "rotary_interleaved": interleaved}
+    compare("GroupQueryAttention", [whole, None, None, *rest], OUTPUTS, **given)
+
+
 @pytest.mark.parametrize("scale", [None, 0.0, 0.5])
 @pytest.mark.parametrize("unidirectional", [0, 1])
 def test_a_scale_of_0_is_that_of_the_columns_of_a_head(scale, unidirectional):
