@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from rich.console import RenderableType
+from rich.table import Table
 
 import celosia.sim as _one_thread_of_blas  # noqa: F401 (before a test imports NumPy)
 from celosia.sim.run import origin
@@ -55,6 +57,23 @@ def documents_follow_their_schema(monkeypatch: pytest.MonkeyPatch) -> None:
         return write(document)
 
     monkeypatch.setattr(origin, "as_json", checked)
+
+
+@pytest.fixture(autouse=True)
+def tables_have_a_heading_for_each_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test fails if it shows a table with more, or fewer, cells in a row than headings.
+
+    Rich would add columns without a heading, or leave cells empty.  A lone cell may head the rows
+    below.
+    """
+    add_row = Table.add_row
+
+    def checked(table: Table, *cells: RenderableType | None, **more: Any) -> None:
+        columns = len(table.columns) if any(each.header for each in table.columns) else len(cells)
+        assert len(cells) in {1, columns}, f"{len(cells)} cells below {columns} headings"
+        add_row(table, *cells, **more)
+
+    monkeypatch.setattr(Table, "add_row", checked)
 
 
 @pytest.fixture
