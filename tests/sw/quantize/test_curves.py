@@ -27,6 +27,14 @@ def test_what_the_factor_is_depends_on_how_large_operands_are():
     assert small.alpha < usual.alpha
 
 
+@pytest.mark.parametrize("spread", np.arange(0.2, 2, 0.2).round(1).tolist())
+def test_the_factors_are_so_close_that_another_one_gains_little(spread):
+    """Between where GELU is curved most, 1.596, and its best factor anywhere, 1.702, and beyond."""
+    x = np.random.default_rng(1).uniform(-spread, spread, (100, 40)).astype(np.float32)
+    best = max(lost("gelu", Computed("silu", alpha), x) for alpha in np.arange(1.58, 1.8, 0.01))
+    assert lost("gelu", choose_curve("gelu", 1.0, x), x) > best - 0.65
+
+
 def test_operands_that_are_too_large_for_silu_are_left_to_the_polynomial():
     x = NORMAL.copy()
     x[0, 0] = 15
