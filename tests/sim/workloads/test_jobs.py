@@ -31,8 +31,8 @@ def content(weight):
     return model([node], {"x": [2, 4]}, ["y"], {"w": weights}).SerializeToString()
 
 
-def prepared():
-    job = job_of("m.onnx", ModelFile(), HARDWARE, silent)
+def prepared(hardware=HARDWARE, *, optimize=False, **details):
+    job = job_of("m.onnx", ModelFile(**details), hardware, silent, optimize=optimize)
     assert isinstance(job, ModelJob)
     return job.prepared
 
@@ -40,6 +40,25 @@ def prepared():
 def test_a_model_is_prepared_once():
     Path("m.onnx").write_bytes(content(1))
     assert prepared() is prepared()
+
+
+@pytest.mark.parametrize(
+    ("asked", "again"),
+    [
+        ({}, False),
+        ({"per_tensor": True}, False),
+        ({"weights": "int4"}, True),
+        ({"precision": "auto"}, True),
+        ({"optimize": True}, True),
+    ],
+    ids=str,
+)
+def test_what_depends_on_the_hardware_is_prepared_for_each(asked, again):
+    Path("m.onnx").write_bytes(content(1))
+    found, slow = prepared(**asked), (HARDWARE[0], MemoryTiming(latency=77))
+    assert prepared(**asked) is found
+    assert (prepared(slow, **asked) is not found) is again
+    assert prepared((HARDWARE[0], MemoryTiming(seed=5)), **asked) is not found
 
 
 @pytest.mark.parametrize("replaced", [False, True], ids=["in place", "by another file"])
