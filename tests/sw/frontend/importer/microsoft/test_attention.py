@@ -70,6 +70,14 @@ def test_hidden_keys_have_what_is_added_to_them(mask, hidden):
     compare("Attention", [X, PACKED, BIAS, mask], num_heads=2, **given)
 
 
+@pytest.mark.parametrize("attributes", [{}, {"num_heads": 2}, {"num_heads": 0}], ids=str)
+@pytest.mark.parametrize("places", [np.array([1], np.int64), np.array([[3, 0, 1, 1, 2]] * 2)])
+def test_heads_that_stand_side_by_side_turn_each_by_itself(attributes, places):
+    """As many as tables of four columns say, where their number is not written."""
+    angles = np.outer(np.arange(6), np.geomspace(1, 0.1, 2)).astype(np.float32)
+    compare("RotaryEmbedding", [X, places, np.cos(angles), np.sin(angles)], **attributes)
+
+
 @pytest.mark.parametrize(
     ("attributes", "said"),
     [

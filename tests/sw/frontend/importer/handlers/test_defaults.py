@@ -1,0 +1,65 @@
+"""Attributes that a node does not have are what the standard says."""
+
+from copy import deepcopy
+from pkgutil import iter_modules
+
+from onnx import AttributeProto, defs
+from onnx.backend.test.case import node as node_tests
+
+from celosia.sw.frontend.importer.source.problems import ImportProblem
+from tests.sw.frontend.importer.models import imported
+from tests.sw.frontend.importer.node_cases import cases, operator
+
+SLOW = {"averagepool", "lppool", "maxpool"}
+"""Modules that take ten seconds to make their cases."""
+
+
+def spelled_out(model):
+    """For each attribute that a model's only node has by default, its name and the other model."""
+    (node,), versions = model.graph.node, {each.domain: each.version for each in model.opset_import}
+    schema = defs.get_schema(node.op_type, versions[node.domain], node.domain)
+    given = {each.name for each in node.attribute}
+    for name, attribute in schema.attributes.items():
+        if attribute.default_value.type and name not in given:
+            changed = deepcopy(model)
+            changed.graph.node[0].attribute.append(attribute.default_value)
+            yield name, changed
+
+
+def told(nodes):
+    """What nodes are, their numbers as files have them: in float32."""
+    floats = AttributeProto(name="it", type=AttributeProto.FLOAT)
+
+    def rounded(value):
+        if isinstance(value, float):
+            floats.f = value
+            return floats.f
+        return value
+
+    return [
+        (each.op, each.inputs, each.type, {k: rounded(v) for k, v in each.attributes.items()})
+        for each in nodes
+    ]
+
+
+def test_what_attributes_are_by_default_is_what_onnx_says():
+    """A node without an attribute is the same as one on which the default of onnx is written."""
+    seen = set()
+    for case in cases({each.name for each in iter_modules(node_tests.__path__)} - SLOW):
+        model = case.model
+        if len(model.graph.node) != 1:
+            continue
+        new = [each for each in spelled_out(model) if (operator(case), each[0]) not in seen]
+        try:
+            found = imported(model) if new else None
+        except ImportProblem:
+            continue
+        if found is None or found.refused:
+            continue
+        for name, changed in new:
+            seen.add((operator(case), name))
+            if (operator(case), name) != ("RNN", "activations"):  # By default, for both directions.
+                again = imported(changed)
+                assert not again.refused, (case.name, name)
+                assert told(again.graph.nodes) == told(found.graph.nodes), (case.name, name)
+    assert len(seen) > 80
