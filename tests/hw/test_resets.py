@@ -11,6 +11,8 @@ import pytest
 
 from celosia.hw.accelerator import Accelerator
 from celosia.hw.host.axi_top import AxiTop
+from celosia.hw.host.board.setup import BoardSetup
+from celosia.hw.host.board.top import BoardTop
 from celosia.isa.presets import resolve_config
 from tests.support.registers import reset_bits
 
@@ -18,6 +20,8 @@ CELOSIA: Final = resolve_config("tiny", ["vector_lanes=2", "scale_bits=8"])
 """With a normalization unit that takes rows in parts."""
 GEMMINI: Final = resolve_config("gemmini4")
 """With all of Gemmini's."""
+PLAIN: Final = resolve_config("tiny", ["normalization=false"])
+"""With little of either."""
 
 ACCELERATORS: Final = {
     "celosia": (
@@ -52,4 +56,15 @@ def test_what_a_reset_sets_around_the_accelerator():
     assert bits == {
         "ring_fetcher": 132, "read_arbiter": 2, "counters": 462, "registers": 587,
         "ring_pointers": 259, "supervisor": 6, "": 3,
+    }  # fmt: skip
+
+
+def test_what_a_reset_sets_around_all_that_on_a_board():
+    """In the line's ends, and where memory keeps in mind what it was asked for."""
+    setup = BoardSetup(clock_hz=8_000_000, baud=1_000_000, memory_bytes=128 << 10)
+    bits = reset_bits(BoardTop(PLAIN, setup))
+    del bits["axi"]
+    assert bits == {
+        "receiver": 17, "reader": 121, "bridge": 74, "writer": 37, "transmitter": 17, "lite": 3,
+        "memory": 24, "": 0,
     }  # fmt: skip
