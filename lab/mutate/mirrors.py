@@ -1,7 +1,7 @@
 """Which tests are run for a change that names none."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from functools import cache
 from itertools import takewhile
 from pathlib import Path, PurePosixPath
@@ -35,12 +35,17 @@ _DIRECTED: Final = {
 """What is run for a foreign patch, by layer, when the mirrored tests notice nothing."""
 _NEAREST: Final = 3
 """Files of tests that are run for a change that those of its own file let pass."""
-_IMPORT: Final = re.compile(r"^ *(?:from|import) ([\w.]+)(?= |$)", re.MULTILINE)
-"""An import, also one in a function."""
+_IMPORT: Final = re.compile(
+    r"""(?:^ *(?:from|import) |import_module\(")(celosia|celosia[\w.]+|tests[\w.]+)(?= |"|$)""",
+    re.MULTILINE,
+)
+"""An import, also one in a function, or of a module that is loaded when it is needed."""
 _COMMAND: Final = re.compile(r'^    Command\("([\w-]+)", [\w.]+, "([\w.]+):', re.MULTILINE)
 """An entry of the tables of commands: a command and the module that does it."""
 _TOP: Final = "api"
 """The folder of the package itself, which imports layers, too."""
+_IMPORTING: Final = (*LAYERS, _TOP, "tests")
+"""Folders in which files import what tests look at; helpers of tests are among them."""
 _WHOLE: Final = {
     "hw": ("tests/hw/test_documentation.py", "tests/hw/test_resets.py"),
     "sw": (
@@ -116,8 +121,8 @@ def nearest_tests(path: str, root: Path) -> tuple[str, ...]:
     """Test files of any layer that import the source file `path` and are not its `own_tests`.
 
     At most three: those with the most folders in common with its mirror, then the least deep ones.
-    If they are fewer, those follow that import what imports it, and so on; for the file of a
-    command, which no file imports, those that write its name on the command line most often.
+    If they are fewer, those follow that import what imports it, and so on; then, if commands are
+    among all these, which no file imports, those that call them most often on the command line.
     """
     folder = (PurePosixPath("tests") / PurePosixPath(path).parent).parts
     own = own_tests(path, root)
@@ -136,17 +141,18 @@ def nearest_tests(path: str, root: Path) -> tuple[str, ...]:
         }
         nearest += sorted(found.difference(own, nearest), key=distance)
         left = _next_importers(left, seen, root)
-    nearest += (each for each in _callers(path, root) if each not in {*own, *nearest})
+    nearest += (each for each in _callers(seen, root) if each not in {*own, *nearest})
     return tuple(nearest[:_NEAREST])
 
 
-def _callers(path: str, root: Path) -> list[str]:
-    """The test files that call a command of the source file `path`, the most frequent first."""
+def _callers(paths: Set[str], root: Path) -> list[str]:
+    """The test files that call commands of the source files `paths`, the most frequent first."""
     tables = (root / layer / "commands.py" for layer in LAYERS)
+    modules = {_module(path.removesuffix(".py")) for path in paths}
     entries = [
         each for file in tables if file.is_file() for each in _COMMAND.findall(file.read_text())
     ]
-    words = [f'"{name}"' for name, module in entries if module == _module(path.removesuffix(".py"))]
+    words = [f'"{name}"' for name, module in entries if module in modules]
     calls = {
         test.relative_to(root).as_posix(): sum(map(test.read_text().count, words))
         for test in _imports(root / "tests", "test_*.py").get("tests.support.command_line", ())
@@ -164,8 +170,8 @@ def _next_importers(files: Sequence[str], seen: set[str], root: Path) -> list[st
     new = [
         importer.relative_to(root).as_posix()
         for each in files
-        for layer in (*LAYERS, _TOP)
-        for importer in sorted(_importers(each, root, layer, "*.py"))
+        for folder in _IMPORTING
+        for importer in sorted(_importers(each, root, folder, "*.py"))
     ]
     new = [each for each in dict.fromkeys(new) if each not in seen]
     seen.update(new)
@@ -204,7 +210,8 @@ def _importers(path: str, root: Path, folder: str, pattern: str) -> set[Path]:
 
 def _module(path: str) -> str:
     """The name by which the file or folder `path` is imported."""
-    return "celosia" if path == _TOP else "celosia." + path.replace("/", ".")
+    name = path.replace("/", ".")
+    return name if path.startswith("tests/") else f"celosia.{name}".removesuffix(f".{_TOP}")
 
 
 @cache

@@ -79,7 +79,9 @@ def test_tests_of_no_file_of_a_folder_look_at_all_of_it(tmp_path):
     assert own_tests("sw/a/c/d.py", tmp_path) == ("tests/sw/a/test_c.py",)
     handlers = "sw/frontend/importer/handlers"
     found = own_tests(f"{handlers}/attention.py", ROOT)
-    assert found == tuple(f"tests/{handlers}/test_{each}.py" for each in ("attention", "refusals"))
+    assert found == tuple(
+        f"tests/{handlers}/test_{each}.py" for each in ("attention", "defaults", "refusals")
+    )
 
 
 def test_tests_of_the_package_itself_are_near_what_it_imports(tmp_path):
@@ -101,7 +103,8 @@ def test_a_command_is_near_the_tests_that_call_it_most(tmp_path):
     table = '    Command("fly", Panel.RUN, "celosia.sim.command.fly_command:fly"),\n'
     for name, text in {
         "sim/commands.py": table,
-        "sim/command/fly_command.py": "",
+        "sim/command/fly_command.py": "from celosia.sim.command.wings import wings\n",
+        "sim/command/wings.py": "",
         "tests/sim/command/test_fly_command.py": line + 'right("fly")\n' * 9,
         "tests/sim/cli/test_many.py": line + 'right("fly")\n' * 3,
         "tests/lab/test_one.py": line + 'right("fly")\n',
@@ -113,12 +116,28 @@ def test_a_command_is_near_the_tests_that_call_it_most(tmp_path):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    assert nearest_tests("sim/command/fly_command.py", tmp_path) == (
+    called = (
         "tests/sim/cli/test_many.py",
         "tests/lab/test_two.py",
         "tests/lab/test_one.py",
     )
+    assert nearest_tests("sim/command/fly_command.py", tmp_path) == called
+    (tmp_path / "tests/sim/command/test_wings.py").write_text("")
+    assert nearest_tests("sim/command/wings.py", tmp_path)[1:] == called[:2]
     assert "tests/sim/cli/test_c_host.py" in nearest_tests("sim/c_host/command.py", ROOT)
+
+
+def test_helpers_of_tests_stand_between(tmp_path):
+    for name, text in {
+        "sim/a/b.py": "",
+        "tests/support/runs.py": "from celosia.sim.a.b import thing\n",
+        "tests/sim/test_far.py": "from tests.support.runs import thing\n",
+        "tests/sim/test_other.py": "from tests.support.walks import thing\n",
+    }.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    assert own_tests("sim/a/b.py", tmp_path) == ("tests/sim/test_far.py",)
 
 
 def test_the_nearest_tests_are_others_that_import_the_file(tmp_path):
@@ -157,7 +176,7 @@ def test_where_few_tests_import_a_file_those_follow_that_import_what_does(tmp_pa
         "hw/a/inner.py": "",
         "hw/a/middle.py": "from celosia.hw.a.inner import thing\n",
         "hw/outer.py": "from celosia.hw.a.middle import thing\nfrom celosia.hw.a.inner import x\n",
-        "sim/top.py": "from celosia.hw.outer import thing\n",
+        "sim/top.py": 'def load():\n    return import_module("celosia.hw.outer").thing\n',
     }
     tests = {
         "tests/hw/a/test_inner.py": "from celosia.hw.a.inner import thing\n",
