@@ -98,7 +98,8 @@ def own_tests(path: str, root: Path) -> tuple[str, ...]:
        `tests/sw/a/b/`; else the mirror of a shorter name (`test_b.py` for `b_c.py`), and
        `tests/sw/test_a.py`.
     2. Without one: the test files of its layer that import it.
-    3. Not imported by any: those of the source files that import it, by these rules.
+    3. Not imported by any: those of the files that import it, sources or helpers of tests, by these
+       rules.
     4. Without these: the test files of the mirrored folder, or the nearest one above it.
 
     And those of the mirrored folder that answer for no file of it alone: they look at all of it.
@@ -106,8 +107,8 @@ def own_tests(path: str, root: Path) -> tuple[str, ...]:
     left, seen, found = [path], {path}, set[Path]()
     while left and not found:
         for each in left:
-            tests = f"tests/{each.partition('/')[0]}"
-            found |= _mirrors(each, root) or _importers(each, root, tests, "test_*.py")
+            layer = (path if each.startswith("tests/") else each).partition("/")[0]
+            found |= _mirrors(each, root) or _importers(each, root, f"tests/{layer}", "test_*.py")
         left = _next_importers(left, seen, root)
     folder = root / "tests" / PurePosixPath(path).parent
     while not found and folder != root:
