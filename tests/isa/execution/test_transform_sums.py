@@ -16,6 +16,7 @@ from tests.isa.execution.transform_rows import (
     new_device,
     vectors,
 )
+from tests.support import integer_reference as reference
 from tests.support.transforms import blocks_of, put_blocks, scratchpad_row, transform
 
 LAYERNORM = ("layernorm_3x80", "layernorm_4x1024", "layernorm_8x768", "layernorm_16x384")
@@ -47,6 +48,33 @@ def test_a_normalization_with_an_epsilon(device, rms, first):
     got = blocks_of(machine.scratchpad, TARGET2, height, (height, width), np.int16)
     output = Affine(np.full(width, 1 << 12), np.full(width, 7), 12, np.int16)
     assert got.tolist() == (rmsnorm if rms else layernorm)(q, output, epsilon=1 << 22).tolist()
+
+
+@pytest.mark.parametrize("width", [1, 7, 8, 9, 21])
+def test_a_normalization_of_columns_that_fill_no_block(device, width):
+    """Half a row of parameters belongs to a block, and what is behind the last column to none."""
+    random, machine, half = np.random.default_rng(width), device.machine, CONFIG.dim // 2
+    q = random.integers(-30_000, 30_000, (3, width)).astype(np.int16)
+    blocks = -(-width // half)
+    gammas = random.integers(-(1 << 15), 1 << 15, blocks * half)
+    betas = random.integers(-(1 << 31), 1 << 31, blocks * half)
+    for block in range(blocks):
+        columns = slice(block * half, (block + 1) * half)
+        machine.parameters[40 + 2 * block, :half] = gammas[columns]
+        machine.parameters[41 + 2 * block, :half] = betas[columns]
+    put_blocks(machine.scratchpad, TARGET, len(q), q)
+    common: dict[str, Any] = {
+        "shape": q.shape,
+        "source": scratchpad_row(TARGET),
+        "target": scratchpad_row(TARGET2),
+        "rows": {"source_stride": len(q), "target_stride": len(q)},
+        "norm": {"shift": 18, "parameter_row": 40, "channels": width},
+    }
+    device.run(transform(Function.MOMENTS, start=1, finish=1, **common))
+    device.run(transform(Function.LAYERNORM, type=ElementType.INT16, **common))
+    got = blocks_of(machine.scratchpad, TARGET2, len(q), q.shape, np.int16)
+    own = gammas[:width].tolist(), betas[:width].tolist()
+    assert got.tolist() == [reference.layernorm(row, *own, 18, "int16") for row in q.tolist()]
 
 
 @pytest.mark.parametrize("name", ["", "term_saturates_"])

@@ -53,6 +53,13 @@ def test_the_end_of_a_frame_that_broke_off_behind_an_escape_ends_the_escape_too(
     assert list(Unframer().feed(wire)) == [body]
 
 
+@pytest.mark.parametrize("first", [0xDC, 0xDD, 0xC1])
+def test_the_first_frame_may_have_lost_its_first_byte(first):
+    """Whoever listens later than the other one speaks has read no escape before."""
+    body = bytes((first, 1, 2))
+    assert list(Unframer().feed(framed(body)[1:])) == [body]
+
+
 def test_a_request_and_a_reply():
     request = Request(Verb.WRITE, 7, 0x01020304, 2, b"xy")
     assert request.packed() == bytes((2, 7, 4, 3, 2, 1, 2, 0)) + b"xy"
