@@ -4,11 +4,13 @@ import pytest
 
 from celosia.isa.memory import MEMORY_BASE
 from celosia.isa.presets import PRESETS
+from celosia.isa.registers.errors import Cause
 from celosia.isa.registers.map import REGISTERS, configuration_words
 from celosia.isa.registers.serial import Verb
 from celosia.sim.board.device import RING_BYTES, BoardDevice, BoardPort
 from celosia.sim.board.link import SerialLink
 from celosia.sim.support.problems import InputError
+from celosia.sw.driver.assembly import parse_command
 from celosia.sw.driver.registers import RegisterError
 from tests.support.pretended_board import PretendedBoard
 
@@ -63,3 +65,16 @@ def test_a_register_that_is_refused():
     refused = pytest.raises(RegisterError, match="register 0xff0: it may not be read")
     with PretendedBoard({}) as board, SerialLink(board.path, 1_000_000) as link, refused:
         BoardPort(link).read_word(0xFF0)
+
+
+@pytest.mark.parametrize("begun", [0, 3])
+def test_an_error_says_how_many_commands_had_begun(begun):
+    """The board's own counter knows: a profile of what ran before counts none of the others."""
+    table = registers(TINY) | {
+        REGISTERS["ERROR"].offset: Cause.READ_LIMIT,
+        REGISTERS["COUNTER_COMMANDS"].offset: begun,
+    }
+    program = [parse_command("fence")] * 5
+    with PretendedBoard(table) as board, SerialLink(board.path, 1_000_000) as link:
+        error = BoardDevice(TINY, link)._error(program)
+    assert (error.cause, error.begun) == (Cause.READ_LIMIT, begun)

@@ -1,6 +1,6 @@
 """Operators and their parts: some rows or columns are those of the whole."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import get_args
 
 import numpy as np
@@ -8,6 +8,7 @@ import pytest
 
 from celosia.sw.ir.graph import Mask, Op
 from celosia.sw.ir.graph_interpret import Machine
+from celosia.sw.ir.graph_verify import verify
 from celosia.sw.models.cases import (
     activation_case,
     attention_case,
@@ -59,6 +60,17 @@ def test_some_columns_of_an_operator_are_those_of_the_whole(case):
     for whole, some, part in computed(case, lambda op: op.some_cols(1, 4)):
         np.testing.assert_array_equal(part, whole[:, 1:5])
         assert not np.delete(some, [1, 2, 3, 4], axis=1).any()
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("column", [0, 3, 7])
+def test_one_scale_of_a_column_that_is_not_finite_is_refused(column, wrong):
+    graph = CASES["a product with scales of columns"].graph
+    scale = graph.constants["scale"].copy()
+    scale[0, column] = wrong
+    bad = replace(graph, constants={**graph.constants, "scale": scale})
+    with pytest.raises(ValueError, match=r"scale: scale\[0:1, 0:8\] is not finite everywhere"):
+        verify(bad)
 
 
 def test_rows_that_are_looked_at_as_a_whole_have_no_parts():
