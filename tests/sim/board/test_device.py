@@ -72,7 +72,8 @@ def test_an_error_says_how_many_commands_had_begun(begun):
     """The board's own counter knows: a profile of what ran before counts none of the others."""
     table = registers(TINY) | {
         REGISTERS["ERROR"].offset: Cause.READ_LIMIT,
-        REGISTERS["COUNTER_COMMANDS"].offset: begun,
+        REGISTERS["COUNTER_COMMANDS_LO"].offset: begun,
+        REGISTERS["COUNTER_COMMANDS_HI"].offset: 0,
     }
     program = [parse_command("fence")] * 5
     with PretendedBoard(table) as board, SerialLink(board.path, 1_000_000) as link:
