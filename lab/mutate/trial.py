@@ -34,6 +34,8 @@ __all__ = [
 _COPIED: Final = (*LAYERS, "api", "tests", "benchmarks", "docs", "examples", "requirements")
 _BROKEN, _WRONG_ARGUMENTS, _NO_TESTS = 2, 4, 5
 """Exit codes of pytest; the first is that of errors while tests are collected, too."""
+_CONFTEST: Final = "Error while loading conftest"
+"""What pytest says, as if arguments were wrong, of a fault with which fixtures cannot be loaded."""
 _MEMORY_BYTES: Final = 16 << 30
 """What a process of tests may allocate: a fault that asks for ever more fails, and nothing else."""
 _DEADLINES: Final = re.compile(
@@ -158,7 +160,8 @@ def _run_tests(tree: Path, tests: str, rules: Rules, running: set[int]) -> tuple
         running.discard(process.pid)
     nothing = process.returncode == _NO_TESTS and rules.marked
     unread = process.returncode == _BROKEN and "rror" not in said
-    if nothing or unread or process.returncode == _WRONG_ARGUMENTS:
+    wrong = process.returncode == _WRONG_ARGUMENTS and _CONFTEST not in said
+    if nothing or unread or wrong:
         raise InputError(f"pytest {tests} ran nothing: {said.strip()[-300:]}")
     if process.returncode in {0, _NO_TESTS}:
         return Ended.PASSED, ""

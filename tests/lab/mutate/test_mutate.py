@@ -176,6 +176,13 @@ def test_slow():
         time.sleep(0.1)
 """
 
+CONFTEST = """
+from pathlib import Path
+
+if "4" in Path("isa/tokens.py").read_text():
+    raise ImportError("it cannot be loaded")
+"""
+
 
 @pytest.mark.parametrize(
     ("to", "test", "ended"),
@@ -183,6 +190,7 @@ def test_slow():
         ("VALUE = 1 + 0", "quick", Ended.PASSED),
         ("VALUE = 2", "quick", Ended.DEADLINE),
         ("VALUE = ", "quick", Ended.FAILED),
+        ("VALUE = 4", "quick", Ended.FAILED),
         ("VALUE = 2", "named", Ended.FAILED),
         ("VALUE = 3", "slow", Ended.KILLED),
     ],
@@ -193,6 +201,7 @@ def test_how_the_tests_of_a_fault_end(to, test, ended, tmp_path):
         (tmp_path / name / "__init__.py").write_text("")
     (tmp_path / "isa" / "tokens.py").write_text("VALUE = 1\n")
     (tmp_path / "tests" / "test_it.py").write_text(TESTS)
+    (tmp_path / "tests" / "conftest.py").write_text(CONFTEST)
     lines = "--- a/isa/tokens.py\n+++ b/isa/tokens.py\n@@ -1 +1 @@\n-VALUE = 1\n+"
     patch = parse_patch(f"Caught-by: tests/test_it.py -k {test}\n{lines}{to}\n", "p")
     rules = Rules(marked=True, seconds=2 if ended is Ended.KILLED else 120)
