@@ -74,6 +74,14 @@ def test_what_a_store_has_read_stays(line):
     assert found.disturbed(1) == 0
 
 
+@pytest.mark.parametrize("busy", ["banks", "sums"])
+def test_what_was_disturbed_is_followed_anew_once(line, busy):
+    banks, sums, found = line
+    read, _ = found.follow(queued(target=BANK), 1)
+    {"banks": banks, "sums": sums}[busy].stream(BANK if busy == "banks" else 0, read - 30, read)
+    assert [found.disturbed(0), found.disturbed(0)] == [1, 0]
+
+
 def test_other_banks_and_later_streams_disturb_nobody(line):
     banks, sums, found = line
     _, end = found.follow(queued(), 1)
