@@ -216,6 +216,20 @@ def test_every_numerator_agrees_with_python():
     assert numerators((1 << 16) - 1) == 255
 
 
+@pytest.mark.parametrize("dithered", [False, True])
+def test_rows_are_computed_each_by_itself(dithered):
+    """However many axes are before that of the columns, and whatever sizes these have."""
+    scores = np.random.default_rng(5).integers(-3000, 0, (2, 3, 70))
+    exponents = exponent(scores)
+    found = numerators(exponents, dithered=dithered)
+    bytes_, totals = deferred_softmax(scores, dithered=dithered)
+    for place in np.ndindex(2, 3):
+        row = numerators(exponents[place], dithered=dithered)
+        assert found[place].tolist() == row.tolist()
+        alone, total = deferred_softmax(scores[place], dithered=dithered)
+        assert (bytes_[place].tolist(), totals[place]) == (alone.tolist(), total)
+
+
 def test_small_numerators_lose_nothing_together_if_they_are_dithered():
     """Of 16 alike columns, as many are rounded up as their fraction says, to one."""
     for each in range(0, 5 * EXPONENT.one // 255, 7):

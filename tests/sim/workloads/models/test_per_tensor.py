@@ -8,7 +8,9 @@ import pytest
 from celosia.isa.presets import PRESETS
 from celosia.sim.support.problems import InputError
 from celosia.sim.workloads.models.per_tensor import check_unit, losses
+from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.interpret import interpret
+from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.frontend.nn.random_inputs import random_inputs
 from celosia.sw.quantize.graphs.calibrate import calibrate
 from celosia.sw.quantize.graphs.quantized import instantiate, run_model
@@ -59,6 +61,18 @@ def test_losses_are_those_of_the_samples():
     assert lost > 0
     wild = {name: 1e3 * array for name, array in samples[0].items()}
     assert [*losses(graph, [*samples, wild], alone, usual)] == [text]  # Four say enough.
+
+
+def test_nothing_is_said_of_outputs_that_are_whole_numbers_or_none():
+    builder, (row, column) = GraphBuilder("numbers"), np.ogrid[:6, :4]
+    weights = builder.constant(np.sin(row + 2 * column).astype(np.float32))
+    y = builder.op("matmul", builder.input("x", TensorType("float32", (5, 6))), weights)
+    largest = builder.op("argmax", y, axis=1, keepdims=False, last=False)
+    none = builder.op("slice", y, starts=(0, 0), sizes=(0, 4), steps=(1, 1))
+    graph = builder.finish({"largest": largest, "none": none, "y": y})
+    samples = [random_inputs(graph, [], seed) for seed in range(2)]
+    said = [*losses(graph, samples, *models(graph, samples))]
+    assert [text.split(" is ")[0] for text in said] == ["per tensor: y"]
 
 
 @pytest.mark.parametrize("command", ["run", "compile"])
