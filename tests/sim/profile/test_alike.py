@@ -18,6 +18,8 @@ from celosia.sim.profile.alike import Block, blocks, kind_of_name, span_name
         ("ababcab", [(0, 2, 2), (4, 1, 1), (5, 1, 1), (6, 1, 1)]),
         ("aabaab", [(0, 3, 2)]),
         ("abcabcxx", [(0, 3, 2), (6, 1, 2)]),
+        # Five elements stand there twice, and so do eight.
+        ("abcababcabcababc", [(0, 8, 2)]),
     ],
 )
 def test_blocks_cover_as_much_as_they_can(kinds, found):
