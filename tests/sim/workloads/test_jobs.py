@@ -12,7 +12,7 @@ from celosia.isa.presets import resolve_config
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import silent
 from celosia.sim.workloads.details import ModelFile
-from celosia.sim.workloads.jobs import job_of
+from celosia.sim.workloads.jobs import job_of, model_run
 from celosia.sim.workloads.models.model_job import ModelJob
 from tests.sw.frontend.importer.models import model
 
@@ -59,6 +59,24 @@ def test_what_depends_on_the_hardware_is_prepared_for_each(asked, again):
     assert prepared(**asked) is found
     assert (prepared(slow, **asked) is not found) is again
     assert prepared((HARDWARE[0], MemoryTiming(seed=5)), **asked) is not found
+
+
+@pytest.mark.parametrize(
+    ("asked", "hint", "chosen"),
+    [
+        ({}, False, False),
+        ({}, True, True),
+        ({"weights": "int4"}, True, False),
+        ({"precision": "auto"}, False, True),
+        ({"precision": "auto"}, True, True),
+    ],
+    ids=str,
+)
+def test_precisions_are_looked_at_if_they_are_asked_for_or_a_hint_is(asked, hint, chosen):
+    """Who says which weights all have is not told what fewer bits would gain."""
+    run = model_run(Path("m.onnx"), ModelFile(**asked), HARDWARE, hint=hint)
+    assert (run.precision is not None) is chosen
+    assert model_run(Path("m.onnx"), ModelFile(**asked), hint=hint).precision is None
 
 
 @pytest.mark.parametrize("replaced", [False, True], ids=["in place", "by another file"])

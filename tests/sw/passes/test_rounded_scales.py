@@ -15,7 +15,7 @@ def of(scale):
 
 
 def test_scales_of_all_graphs_are_counted_and_the_largest_change_is_told():
-    """Eight bits from 1 to 2 are steps of 1/128: half a step is taken from one, a quarter from another."""
+    """Steps of eight bits are 1/128 from 1 on: a half and a quarter of one are taken away."""
     near, far = 1 + 1 / 512, 1 + 1 / 256
     found = rounded_scales([of(0.5), of(far), of(near)], SHORT)
     assert found is not None

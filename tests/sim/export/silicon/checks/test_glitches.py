@@ -35,6 +35,18 @@ def test_only_what_is_before_a_register(netlist: GateNetlist):
     assert [bool(gate.inputs) for gate in gates] == [False, False, True, True]
 
 
+def test_what_has_no_delay_of_its_own_is_as_late_as_registers(netlist: GateNetlist):
+    """A port has none; something else may drive it, whose delay is known then."""
+    first, second = next(port.nets for port in netlist.driven if port.name == "a").tolist()
+    rise, fall = np.zeros(netlist.nets), np.zeros(netlist.nets)
+    rise[netlist.state], fall[netlist.state] = 0.25, 0.125
+    rise[first] = 0.75
+    places = netlist.data[registers_of(netlist, ["q"])].tolist()
+    gates = gates_before(replace(netlist, rise_ns=rise, fall_ns=fall), places)
+    delays = {gate.net: (gate.rise_ps, gate.fall_ps) for gate in gates}
+    assert (delays[first], delays[second]) == ((750, 0), (250, 125))
+
+
 def test_values_of_nets(netlist: GateNetlist):
     a = next(port.nets for port in netlist.driven if port.name == "a")
     between = netlist.data[registers_of(netlist, ["q"])]
