@@ -101,3 +101,26 @@ def test_requests_in_flight_are_those_of_reads():
     assert text == (
         "At a latency of 40, 8 requests in flight are too few: longer rows save at most 9 cycles."
     )
+
+
+@pytest.mark.parametrize(
+    ("operator", "inside"),
+    [
+        ("3.scores.text0.head1", [0]),
+        ("3.attention", [0, 1, 3]),
+        ("4.up", [2]),
+    ],
+)
+def test_commands_belong_to_an_operator_by_its_name_or_that_of_its_group(operator, inside):
+    """A report tells operators one by one, or in groups: heads are parts of their attention."""
+    names = ("3.scores.text0.head1", "3.scores.text0.head2", "4.up")
+    profile = replace(
+        profile_of(execute=operations((0, 0, 3, 4, 9, 14))),
+        operators=names,
+        operator=np.array([0, 1, 2, 1]),
+    )
+    parts = [{"workload": name} for name in ("3.attention", *names)]
+    found = remedies._inside(
+        Loss(operator, "wait_command", 7), {"operators": parts}, profile, np.arange(4)
+    )
+    assert found.nonzero()[0].tolist() == inside
