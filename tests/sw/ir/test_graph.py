@@ -1,9 +1,11 @@
 """The graph's parts, and how it prints."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from celosia.sw.ir.graph import Tensor
+from celosia.sw.ir.graph import Mask, Tensor
 from celosia.sw.models.cases import attention_case, layernorm_case, matmul_case, residual_case
 
 
@@ -59,3 +61,16 @@ def test_a_graph_prints_in_a_stable_form():
 def test_useful_products_are_counted():
     assert matmul_case(2, 3, 4, 0).graph.macs == 24
     assert attention_case(2, 5, 4, 0).graph.macs == 2 * 2 * 5 * 5 * 4
+
+
+@pytest.mark.parametrize("moving", [False, True])
+def test_only_caches_move_and_only_where_a_mask_does(moving):
+    """The other tensors of a step are written once, wherever its programs are patched to begin."""
+    graph = attention_case(1, 6, 8, 0, mask=Mask(causal=True, moving=moving)).graph
+    first, *others = graph.tensors
+    held = replace(
+        graph, tensors={**graph.tensors, first: replace(graph.tensors[first], cache=True)}
+    )
+    assert others
+    assert held.moving == (frozenset({first}) if moving else frozenset())
+    assert not graph.moving
