@@ -1,6 +1,7 @@
 """The document and the tables of a design on an FPGA."""
 
 import io
+from dataclasses import replace
 
 from rich.console import Console
 
@@ -42,3 +43,18 @@ def test_the_tables():
     assert "6.0 ns in cells and 10.0 ns in wires, by way of load.rows, issue.ready." in text
     assert "Seed 3 was given up: it has taken 2 hours, placing." in text
     assert "Fmax 62.5 MHz (by seed: 1: 51.0, 2: 62.5)" in text
+
+
+def test_brackets_are_text():
+    """Names of nets and what tools say have them, and Rich would take them for its own."""
+    paper = io.StringIO()
+    found = replace(
+        FOUND,
+        longest=LongestPath(("rows[bold]",), logic_ns=6.0, wires_ns=10.0),
+        given_up={3: "[red] memory"},
+    )
+    report = replace(REPORT, name="[i]mine", tools=["Yosys [dim]"], found=found)
+    print_fpga(Console(file=paper, width=140), report)
+    text = " ".join(paper.getvalue().split())
+    for said in ("[i]mine on", "by way of rows[bold].", "given up: [red] memory.", "Yosys [dim]."):
+        assert said in text
