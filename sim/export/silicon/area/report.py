@@ -145,7 +145,8 @@ def print_area(console: Console, report: AreaReport) -> None:
             markup=False,
         )
     library, yosys = report.mapper.library, report.mapper.yosys
-    console.print(f"{yosys.identity}; {library.identity}, 1 GE = {library.gate_um2:g} um2. {_NOTE}")
+    tools = f"{yosys.identity}; {library.identity}"
+    console.print(f"{tools}, 1 GE = {library.gate_um2:g} um2. {_NOTE}", markup=False)
 
 
 def _units_table(report: AreaReport) -> Table:

@@ -182,7 +182,7 @@ def _times(report: TimingReport) -> Table:
     table.add_column("workload")
     table.add_column("cycles", justify="right")
     for each in report.measured:
-        table.add_column(f"{each.script} us", justify="right")
+        table.add_column(f"{escape(each.script)} us", justify="right")
         table.add_column("for the clock", justify="right")
     for workload in report.workloads:
         cells = []
@@ -227,7 +227,8 @@ def _table(
     table = Table(title=escape(title), title_justify="left")
     table.add_column("where")
     for each in measured:
-        table.add_column(f"{each.script} ns" if timed else "levels", justify="right")
+        head = f"{escape(each.script)} ns" if timed else "levels"
+        table.add_column(head, justify="right")
         table.add_column("of a cell", justify="right")
     table.add_column("from")
     table.add_column("to")
