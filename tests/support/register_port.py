@@ -41,7 +41,7 @@ class FakePort:
 
     def wait(self, cycles: int) -> bool:
         self.waits.append(cycles)
-        assert len(self.waits) < 10_000, "waits for ever"
+        assert len(self.waits) < 1_000, "waits for ever"
         return bool(self.words["INTERRUPT_STATUS"] & self.words["INTERRUPT_ENABLE"])
 
     def _check(self, name: str) -> None:
