@@ -110,6 +110,21 @@ def test_relative_positions_stay_a_constant_bias():
     assert not node.attributes["causal"]
 
 
+@pytest.mark.parametrize("alike", [True, False])
+def test_a_bias_is_the_same_for_each_text_or_stays_what_it_is(alike):
+    graph, random = Graph(), np.random.default_rng(0)
+    biases = random.standard_normal((BATCH, HEADS, KEYS, KEYS)).astype(np.float32)
+    if alike:
+        biases[1:] = biases[:1]
+    total = graph.op("add", graph.padding(), graph.constant(biases))
+    node, form, refused = graph.recognized(total)
+    assert form.keys == ("mask.keys" if alike else None)
+    assert [each.reason for each in refused] == (
+        [] if alike else ["it is another one for each text"]
+    )
+    assert (node.inputs[3] == total) is not alike
+
+
 def window():
     distance = np.abs(np.subtract.outer(np.arange(KEYS), np.arange(KEYS)))
     return np.where(distance < 2, 0, -np.inf).astype(np.float32)
