@@ -36,6 +36,18 @@ def test_rows_wait_for_weights_of_their_bank(transposed):
     assert together[-1] - together[0] == pytest.approx(2 * 19 * DIM, abs=DIM)
 
 
+@pytest.mark.parametrize("transposed", [False, True])
+def test_the_transposer_is_between_rows_and_weights_of_their_own_bank(transposed):
+    """Its rows are read long before they enter the array, and have no weights to wait for."""
+    found = []
+    for w in (2 * BANK, BANK + 100):
+        array, _ = unit()
+        take(array, 5, 3 * BANK)
+        found.append(take(array, BANK, w, begin=6, rows=2, transposed=transposed))
+    apart, together = found
+    assert (apart < together) is not transposed
+
+
 @pytest.mark.parametrize(
     ("kinds", "cycles"),
     [("pppp", 24), ("llll", 48), ("plpl", 48), ("tttt", 48), ("ppll", 40)],
