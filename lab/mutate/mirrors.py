@@ -107,8 +107,8 @@ def own_tests(path: str, root: Path) -> tuple[str, ...]:
     left, seen, found = [path], {path}, set[Path]()
     while left and not found:
         for each in left:
-            layer = (path if each.startswith("tests/") else each).partition("/")[0]
-            found |= _mirrors(each, root) or _importers(each, root, f"tests/{layer}", "test_*.py")
+            tests = "tests/" + (path if each.startswith("tests/") else each).partition("/")[0]
+            found |= _mirrors(each, root) or _importers(each, root, tests, "test_*.py")
         left = _next_importers(left, seen, root)
     folder = root / "tests" / PurePosixPath(path).parent
     while not found and folder != root:
