@@ -1,6 +1,7 @@
 """A model of a file is prepared once, and again when its file is another one."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from celosia.sim.support.progress import silent
 from celosia.sim.workloads.details import ModelFile
 from celosia.sim.workloads.jobs import job_of, model_run
 from celosia.sim.workloads.models.model_job import ModelJob
+from celosia.sim.workloads.models.weights import WEIGHT_CHOICES
 from tests.sw.frontend.importer.models import model
 
 HARDWARE = resolve_config("tiny"), MemoryTiming()
@@ -77,6 +79,25 @@ def test_precisions_are_looked_at_if_they_are_asked_for_or_a_hint_is(asked, hint
     run = model_run(Path("m.onnx"), ModelFile(**asked), HARDWARE, hint=hint)
     assert (run.precision is not None) is chosen
     assert model_run(Path("m.onnx"), ModelFile(**asked), hint=hint).precision is None
+
+
+@pytest.mark.parametrize(
+    ("given", "field", "value"),
+    [
+        ({"dim": ("batch=3",)}, "sizes", {"batch": 3}),
+        ({"beside": (Path("b.onnx"),)}, "beside", (Path("b.onnx"),)),
+        ({"calibrate": Path("c.npz")}, "calibration", Path("c.npz")),
+        ({"clip": "minmax"}, "clip", "minmax"),
+        ({"per_tensor": True}, "per_tensor", True),
+        ({"set_input": ("t=0.5",)}, "fixed", {"t": "0.5"}),
+        ({"weights": "int4"}, "weights", WEIGHT_CHOICES["int4"]),
+    ],
+    ids=str,
+)
+def test_each_option_of_a_file_reaches_what_prepares_it(given, field, value):
+    plain, run = (model_run(Path("m.onnx"), ModelFile(**each)) for each in ({}, given))
+    assert getattr(run, field) == value != getattr(plain, field)
+    assert replace(run, **{field: getattr(plain, field)}) == plain
 
 
 @pytest.mark.parametrize("replaced", [False, True], ids=["in place", "by another file"])
