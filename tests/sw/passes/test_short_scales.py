@@ -21,7 +21,7 @@ from celosia.sw.driver.runtime import matmul
 from celosia.sw.ir.graph import Softmax, Transform
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.models.cases import activation_case, multiply_case, residual_case, softmax_case
-from celosia.sw.passes.rounded_scales import RoundedScales, added, rounded_scales
+from celosia.sw.passes.rounded_scales import rounded_scales
 from celosia.sw.passes.short_scales import short_scale, short_scales
 
 TINY = PRESETS["tiny"]
@@ -117,13 +117,6 @@ def test_a_product_is_compared_with_the_scale_that_the_device_takes():
     assert (measured.mismatches, measured.problem) == (0, replace(problem, scale=0.003997802734375))
     kept, _ = checked_product(FunctionalDevice(TINY), operator, MemoryTiming())
     assert (kept.mismatches, kept.problem) == (0, problem)
-
-
-def test_what_was_rounded_in_parts_adds_up():
-    one = RoundedScales(bits=8, scales=5, rounded=3, largest=0.5)
-    other = replace(one, scales=1, rounded=0, largest=0.0)
-    assert added([one, None, other]) == replace(one, scales=6)
-    assert added([None]) is None
 
 
 def test_a_scale_of_scores_stays_positive():
