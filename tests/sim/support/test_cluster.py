@@ -88,7 +88,7 @@ def test_a_scheduler_that_ends_is_named(capfd, monkeypatch):
 
 def work_until_it_ends(local):
     with cluster.cluster_lane(local.scheduler_address) as lane:
-        for _ in run_on([lane], waiting, itertools.repeat(0.1)):
+        for _ in run_on([lane], time.sleep, itertools.repeat(0.1)):
             local.close()
 
 
