@@ -2,12 +2,13 @@
 
 import random
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 from amaranth.hdl import ClockDomain, Module, Shape, Value
 from amaranth.lib import wiring
+from amaranth.lib.wiring import Out
 from amaranth.sim import Simulator
 
 from celosia.sim.support.cache import cached, digest
@@ -52,6 +53,29 @@ _HEADERS = """
 _FLAGS = ("-std=c++17", "-O0", "-DVL_TIME_CONTEXT", "-pthread")
 _ESCAPED = "___05F"
 """What Verilator makes of two underscores."""
+
+
+class Beside(wiring.Component):
+    """Components beside each other, so that one model is built of all: that is most of the time."""
+
+    def __init__(self, *parts: wiring.Component):
+        self._parts = parts
+        super().__init__({f"part_{n}": Out(part.signature) for n, part in enumerate(parts)})
+
+    def elaborate(self, platform):
+        m = Module()
+        for number, part in enumerate(self._parts):
+            m.submodules[f"part_{number}"] = cast(Any, part)
+            wiring.connect(m, wiring.flipped(getattr(self, f"part_{number}")), part)
+        return m
+
+    def outputs_of_each(self, lines: Sequence[str]) -> Iterator[set[tuple[str, ...]]]:
+        """Of `lines`, which are outputs of all, those of each part, without repetitions."""
+        first = 0
+        for part in self._parts:
+            last = first + len(_ports(part)[1])
+            yield {tuple(line.split()[first:last]) for line in lines}
+            first = last
 
 
 def random_outputs(

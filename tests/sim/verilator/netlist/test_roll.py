@@ -13,7 +13,7 @@ from celosia.hw.execute.mesh import Mesh
 from celosia.isa.presets import PRESETS
 from celosia.sim.verilator.netlist.roll import MIN_ROWS, roll_cells
 from celosia.sim.verilator.verilog import to_verilog
-from tests.support.verilog_runs import expected_outputs, random_outputs
+from tests.support.verilog_runs import Beside, expected_outputs, random_outputs
 
 
 class Cells(wiring.Component):
@@ -78,28 +78,27 @@ class Crossed(wiring.Component):
 
 
 def looped_rows(text):
-    """The rows of the loop, as `for` has them, or None."""
-    found = re.search(r"row = (\d+); \\\$row [<>]= (\d+);", text)
-    return found and tuple(map(int, found.groups()))
+    """By module, the rows of its first loop, as `for` has them."""
+    loops = {}
+    for module in text.split("\nmodule ")[1:]:
+        if found := re.search(r"row = (\d+); \\\$row [<>]= (\d+);", module):
+            loops[module.split("(")[0].split(".")[1].strip()] = tuple(map(int, found.groups()))
+    return loops
 
 
-@pytest.mark.parametrize(
-    ("component", "rows"),
-    [
-        (Cells(5), (3, 1)),
-        (Cells(5, up=True), (1, 3)),
-        (Cells(7, tapped=1), (5, 3)),
-        (Mesh(PRESETS["small"]), (6, 1)),
-    ],
-    ids=["down", "up", "tapped", "mesh"],
-)
-def test_outputs_are_the_same(component, rows, tmp_path):
-    text = to_verilog(component)
-    rolled = roll_cells(text)
-    assert looped_rows(rolled) == rows
-    expected = expected_outputs(component)
-    assert random_outputs(rolled, component, tmp_path / "rolled") == expected
-    assert len(set(expected)) > 100
+def test_outputs_are_the_same(tmp_path):
+    down, up, tapped, mesh = Cells(5), Cells(5, up=True), Cells(7, tapped=1), Mesh(PRESETS["small"])
+    all_of_them = Beside(down, up, tapped, mesh)
+    rolled = roll_cells(to_verilog(all_of_them))
+    assert looped_rows(rolled) == {
+        "part_0": (3, 1),
+        "part_1": (1, 3),
+        "part_2": (5, 3),
+        "part_3": (6, 1),
+    }
+    expected = expected_outputs(all_of_them)
+    assert random_outputs(rolled, all_of_them, tmp_path / "rolled") == expected
+    assert all(len(found) > 100 for found in all_of_them.outputs_of_each(expected))
 
 
 @pytest.mark.parametrize(
