@@ -52,4 +52,4 @@ def test_each_memory_is_listed_with_its_size():
     for memory in design.memories:
         assert text.count(f"`{memory.path}`") == 1
     assert "x_memories.v" in text
-    assert "x_memories.v" not in page(TopChoice.AXI, Memories.INFERRED)
+    assert "x_memories.v" not in page(TopChoice.CORE, Memories.INFERRED)

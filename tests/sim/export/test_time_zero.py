@@ -9,7 +9,7 @@ import pytest
 from celosia.sim.export.choices import Memories, TopChoice
 from celosia.sim.export.time_zero import wake_blocks
 from celosia.sim.verilator.doctor import absence
-from tests.support.exports import SMALLEST, exported
+from tests.support.exports import exported
 
 MODULE = r"""module \top.a (i, o);
   reg \$auto$verilog_backend.cc:2355:dump_module$5  = 0;
@@ -53,9 +53,13 @@ def test_a_module_without_a_trigger_gets_one():
     assert text.endswith(LONE[LONE.index("module \\top.c") :])
 
 
-@pytest.mark.parametrize("top", TopChoice)
-def test_every_block_of_a_design_looks_at_a_trigger(top):
-    lines = exported(top, Memories.INFERRED).verilog.splitlines()
+# Designs that other tests export, too: each takes longer than all that is done with it.
+DESIGNS = ((TopChoice.AXI, Memories.BLACKBOX), (TopChoice.CORE, Memories.INFERRED))
+
+
+@pytest.mark.parametrize(("top", "memories"), DESIGNS)
+def test_every_block_of_a_design_looks_at_a_trigger(top, memories):
+    lines = exported(top, memories).verilog.splitlines()
     for line, following in pairwise(lines):
         if line.startswith("  always @*"):
             assert line == "  always @* begin"
@@ -64,12 +68,19 @@ def test_every_block_of_a_design_looks_at_a_trigger(top):
     assert not any("dump_module" in line and line.endswith(" = 0;") for line in lines)
 
 
-@pytest.mark.parametrize("generation", ["2005", "2012"])
-@pytest.mark.parametrize("top", TopChoice)
-def test_icarus_knows_what_a_fresh_accelerator_shows(top, generation, tmp_path):
+@pytest.mark.parametrize(
+    ("top", "memories", "generation"),
+    [
+        # By day, each design and each generation once.
+        pytest.param(*design, generation, marks=() if one == other else pytest.mark.slow)
+        for one, design in enumerate(DESIGNS)
+        for other, generation in enumerate(("2012", "2005"))
+    ],
+)
+def test_icarus_knows_what_a_fresh_accelerator_shows(top, memories, generation, tmp_path):
     if missing := absence("iverilog"):
         pytest.skip(missing)
-    design = exported(top, Memories.INFERRED, "tiny", SMALLEST)
+    design = exported(top, memories)
     inputs = [port for port in design.ports if port.direction == "in"]
     controls = [
         port.name
@@ -88,7 +99,7 @@ def test_icarus_knows_what_a_fresh_accelerator_shows(top, generation, tmp_path):
         f'    $display("{" ".join(f"{name}=%b" for name in controls)}", {shown});\n'
         "    $finish;\n  end\nendmodule\n"
     )
-    (tmp_path / "design.v").write_text(design.verilog)
+    (tmp_path / "design.v").write_text(design.verilog + design.models)
     iverilog, vvp = shutil.which("iverilog"), shutil.which("vvp")
     assert iverilog
     assert vvp
