@@ -63,12 +63,12 @@ def test_a_product_hides_all_else_and_a_transform_hides_waiting():
 
 
 def test_cycles_of_a_run_add_up():
-    """A short run: Amaranth's simulator takes a fifth of the time to build the other one."""
+    """A short run, on the simulator that `tests/system/test_causes.py` builds, too."""
     details = Attention(heads=1, seq=8, dim=4)
     options = RunOptions(
         workload="attention",
         details=details,
-        target=Target(preset="tiny", simulator="amaranth"),
+        target=Target(preset="tiny", simulator="verilator"),
         watching=Watching(log=True),
     )
     total = run_workload(options).report.total
