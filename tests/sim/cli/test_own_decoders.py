@@ -34,13 +34,10 @@ def files():
 @pytest.mark.parametrize(
     "name",
     [
-        # With learned positions, and with rotations; `tests/sw/decoding/test_read.py` reads all.
-        *("opt", "llama"),
-        *(
-            pytest.param(each, marks=pytest.mark.slow)
-            for each in EXPORTED
-            if each not in {"opt", "llama"}
-        ),
+        # With learned positions; the next test but one has rotations, and
+        # `tests/sw/decoding/test_read.py` reads all.
+        pytest.param(each, marks=() if each == "opt" else pytest.mark.slow)
+        for each in EXPORTED
     ],
 )
 def test_a_file_goes_on_with_a_text_with_a_cache_or_without(name):
@@ -65,11 +62,15 @@ def test_layers_of_a_file_need_not_be_alike():
 
 
 def test_lines_of_a_file_go_on_as_each_does_alone():
-    """Ranges are those of windows of 64 tokens, however long the other texts are."""
+    """Ranges are those of windows of 64 tokens, however long the other texts are.
+
+    Alone, they go on without a cache; lines of a file, with one.
+    """
     save(exported("llama"))
     words, lines = (*OWN, "--sim", "functional", "--tokens", "3"), ["Hello", "Once upon"]
     Path("p.txt").write_text("".join(f"{line}\n" for line in lines))
     alone = [right(*words, "--prompt", line).stdout.splitlines()[0] for line in lines]
+    save(exported("llama", cached=True))
     found = right(*words, "--prompts", "p.txt").stdout
     assert found.startswith(f"1: {alone[0]}\n2: {alone[1]}\n")
 
