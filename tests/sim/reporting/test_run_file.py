@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from celosia.sim.profile import whatif
 from celosia.sim.profile.packing import pack, pack_bytes
 from celosia.sim.reporting.run_file import read_run
 from celosia.sim.support.problems import InputError
@@ -109,11 +110,21 @@ def good(document):
     return document
 
 
+@pytest.fixture
+def one_candidate(monkeypatch):
+    """One other memory and bus is asked about: each hardware takes a search for plans."""
+    wider = [each for each in whatif._CANDIDATES if each[1] is whatif._wider]
+    assert wider
+    monkeypatch.setattr(whatif, "_CANDIDATES", wider)
+
+
+@pytest.mark.usefixtures("one_candidate")
 def test_no_single_change_is_a_traceback(good):
     assert not check(good)
     check_changes(good)
 
 
+@pytest.mark.usefixtures("one_candidate")
 def test_no_single_change_of_a_stopped_run_is_a_traceback(good, stuck):
     assert not check(stuck)
     check_changes(stuck)
