@@ -70,11 +70,12 @@ def test_a_command_is_what_the_contract_says(funct):
     rng, found = random.Random(funct), outcomes(CONFIG, funct)
     results = list(found.results())
     assert not any(isinstance(result, Failed) for result in results)
+    names = {part: by_name(results, part) for part in (offer_of, after_of)}
     merged: dict[object, tuple[Term, Term | None]] = {}
-    for part in (offer_of, after_of):
+    for part in names:
         there = found.where(lambda result, part=part: part(result) is not None)
         merged[part] = there, None
-        for name in by_name(results, part):
+        for name in names[part]:
             there = found.where(lambda result, part=part, n=name: n in (part(result) or {}))
             value = found.merged(lambda result, part=part, n=name: (part(result) or {}).get(n))
             merged[part, name] = there, value
@@ -86,10 +87,10 @@ def test_a_command_is_what_the_contract_says(funct):
         wanted = decoding(CONFIG, command, state_of(CONFIG, inputs.__getitem__))
         seen.add((wanted.offer or {}).get("cause"))
         known: dict[Term, int] = {}
-        for part in (offer_of, after_of):
+        for part in names:
             values = part(wanted)
             assert evaluate(merged[part][0], inputs | words, known) == (values is not None)
-            for name in by_name(results, part):
+            for name in names[part]:
                 there, value = merged[part, name]
                 expected = (values or {}).get(name)
                 assert evaluate(there, inputs | words, known) == (expected is not None), name
