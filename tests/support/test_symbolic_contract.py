@@ -72,10 +72,10 @@ def test_a_command_is_what_the_contract_says(funct):
     assert not any(isinstance(result, Failed) for result in results)
     names = {part: by_name(results, part) for part in (offer_of, after_of)}
     merged: dict[object, tuple[Term, Term | None]] = {}
-    for part in names:
+    for part, all_names in names.items():
         there = found.where(lambda result, part=part: part(result) is not None)
         merged[part] = there, None
-        for name in names[part]:
+        for name in all_names:
             there = found.where(lambda result, part=part, n=name: n in (part(result) or {}))
             value = found.merged(lambda result, part=part, n=name: (part(result) or {}).get(n))
             merged[part, name] = there, value
@@ -87,10 +87,10 @@ def test_a_command_is_what_the_contract_says(funct):
         wanted = decoding(CONFIG, command, state_of(CONFIG, inputs.__getitem__))
         seen.add((wanted.offer or {}).get("cause"))
         known: dict[Term, int] = {}
-        for part in names:
+        for part, all_names in names.items():
             values = part(wanted)
             assert evaluate(merged[part][0], inputs | words, known) == (values is not None)
-            for name in names[part]:
+            for name in all_names:
                 there, value = merged[part, name]
                 expected = (values or {}).get(name)
                 assert evaluate(there, inputs | words, known) == (expected is not None), name

@@ -86,12 +86,12 @@ def test_each_error_is_told_and_cleared(issue, stalls):
     async def test(ctx):
         fill_source(bench)
         # Each burst is a row of 4 bytes; `tests/system/test_recovery.py` has all of them.
-        positions = (0, 1, 6, 15)
-        for position in positions[1:2] if stalls else positions:
+        reads, writes = ((1,), (6,)) if stalls else ((0, 1, 6, 15),) * 2
+        for position in reads:
             memory.read_fails = number_from_now(bench, BusId.DATA, position)
             command = {"address": MEMORY_BASE + 4 * position, "command": 2 + position // 4 * 2}
             await fails(ctx, copies(), Cause.READ_RESPONSE, **command)
-        for position in positions[-1:] if stalls else positions:
+        for position in writes:
             failing = memory.writes + position
             memory.write_fails = lambda number, failing=failing: number == failing
             command = {
@@ -145,7 +145,7 @@ def test_each_error_of_the_ring_is_told_and_cleared(bus_bits):
         fill_source(bench)
         await host.enable_ring(ctx, bench.ring, size)
         flushes = [FLUSH.encode()] * (size - 1)
-        for position in (0, 3):
+        for position in range(4):
             memory.ring_fails = number_from_now(bench, BusId.RING, position)
             start = host.tail
             await host.submit(ctx, memory, flushes, bench.ring, size)
