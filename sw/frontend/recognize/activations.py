@@ -1,8 +1,11 @@
 """Recognizes curves in whatever form they are written: numbers tell which one it is."""
 
 from collections.abc import Iterator, Sequence
-from math import inf
+from functools import partial
+from math import inf, isfinite
 from typing import Any, Final
+
+import numpy as np
 
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.graph import Node
@@ -11,7 +14,7 @@ from celosia.sw.frontend.recognize.prove import Build, difference
 from celosia.sw.frontend.recognize.reader import Reader
 from celosia.sw.frontend.recognize.rewrite import Match
 
-__all__ = ["find_activations", "find_limits", "find_squares"]
+__all__ = ["find_activations", "find_limits", "find_slopes", "find_squares"]
 
 _REACH: Final = 5
 """Operators before and behind the one in the middle, at most."""
@@ -46,6 +49,43 @@ def find_squares(reader: Reader) -> Iterator[Match]:
             x = node.inputs[0]
             if reader.type(x) == node.type:
                 yield Match(what="a square", root=node.name, operands=(x,), build=_squared)
+
+
+def find_slopes(reader: Reader) -> Iterator[Match]:
+    """What has another slope below 0 (LeakyReLU): a sum of a multiple of itself and of its ReLU."""
+    for node in reader.nodes:
+        found = _slope(reader, node) if node.type.is_float else None
+        if found is not None:
+            x, slope = found
+            yield Match(what="a slope", root=node.name, operands=(x,), build=partial(_bent, slope))
+
+
+def _slope(reader: Reader, node: Node) -> tuple[str, float] | None:
+    """What `node` is where that is above 0, and what it is multiplied with elsewhere."""
+    if node.op == "max":
+        for name, other in (node.inputs, node.inputs[::-1]):
+            scaled = reader.scaled(name)
+            if scaled is not None and scaled[0] == other and 0 < scaled[1] < 1:
+                return scaled
+        return None
+    if node.op != "where":
+        return None
+    condition, below, above = node.inputs
+    less, scaled = reader.producer(condition, "less"), reader.scaled(below)
+    if less is None or less.inputs[0] != above or reader.scalar(less.inputs[1]) != 0:
+        return None
+    usable = scaled is not None and scaled[0] == above and isfinite(scaled[1])
+    return scaled if usable and reader.type(above) == node.type else None
+
+
+def _bent(slope: float, builder: GraphBuilder, operands: Sequence[str]) -> str:
+    (x,) = operands
+
+    def times(name: str, factor: float) -> str:
+        dtype = builder.type(x).dtype
+        return builder.op("mul", name, builder.constant(np.asarray(factor, dtype)))
+
+    return builder.op("add", times(builder.op("relu", x), 1 - slope), times(x, slope))
 
 
 def _squared(builder: GraphBuilder, operands: Sequence[str]) -> str:

@@ -227,8 +227,11 @@ def _joined(
 def find_turned(reader: Reader) -> Iterator[Match]:
     """Sums and products of what is transposed alike, in front of the transposes."""
     layouts: dict[str, tuple[int, ...]] = {}
+    readers = reader.graph.readers()
     for node in reader.nodes:
-        if not node.type.is_float or not (node.op in _TURNED or _rectifies(reader, node)):
+        if not node.type.is_float:
+            continue
+        if node.op not in _TURNED and not _rectifies(reader, readers, node):
             continue
         computed = [name for name in node.inputs if reader.value(name) is None]
         if any(reader.type(name) != node.type for name in computed):
@@ -242,12 +245,16 @@ def find_turned(reader: Reader) -> Iterator[Match]:
             yield _turned(reader, node, permutation)
 
 
-def _rectifies(reader: Reader, node: Node) -> bool:
-    """Whether a node is the ReLU of a sum or a product of tensors, whatever views are between."""
+def _rectifies(reader: Reader, readers: Mapping[str, list[Node]], node: Node) -> bool:
+    """Whether a node is the ReLU of what is not rounded to 8 bits for it, behind any views.
+
+    That is a sum or a product of tensors, or what others than it take as it is (LeakyReLU).
+    """
     if node.op != "relu":
         return False
     source, _ = reader.chain(node.inputs[0])
-    return reader.producer(source, *_TURNED) is not None
+    beside = any(other.op in _TURNED for other in readers[node.inputs[0]])
+    return beside or reader.producer(source, *_TURNED) is not None
 
 
 def _layout(

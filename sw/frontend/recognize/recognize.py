@@ -11,6 +11,7 @@ from celosia.sw.frontend.nn.twins import merge_twins
 from celosia.sw.frontend.recognize.activations import (
     find_activations,
     find_limits,
+    find_slopes,
     find_squares,
 )
 from celosia.sw.frontend.recognize.attention import find_attention
@@ -61,6 +62,7 @@ PASSES: Final[dict[str, Finder]] = {
     "head norms": find_head_norms,
     "activations": find_activations,
     "limits": find_limits,
+    "slopes": find_slopes,
     "parts": find_parts,
     "trims": find_trims,
     "biases": find_biases,

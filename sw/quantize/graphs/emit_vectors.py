@@ -85,6 +85,7 @@ def _sum(at: Places, name: str, unit: Subtraction) -> None:
     """Add a sum or a difference of int16, for each text if the second term is the same for all."""
     keys = unit.a.tensor, unit.b.tensor, unit.value.key
     first, second, step = (at.format(Form(key, "wide")).step for key in keys)
+    first, second = (each * by for each, by in zip((first, second), unit.factors, strict=True))
     scales = {"scale": first / step, "residual_scale": -unit.SIGN * second / step}
     a, b = at.read(unit.a, "wide"), at.read(unit.b, "wide")
     out, rows = at.out(unit.value, "wide"), unit.b.rows

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -20,7 +21,14 @@ from celosia.sw.quantize.units.attention import (
 )
 from celosia.sw.quantize.units.joins import SHARED_STEP, find_join, settle_joins
 from celosia.sw.quantize.units.operands import Operands, Refused
-from celosia.sw.quantize.units.sums import find_addition, find_affine, given_sums
+from celosia.sw.quantize.units.sums import (
+    Context,
+    Term,
+    find_addition,
+    find_affine,
+    find_term,
+    given_sums,
+)
 from celosia.sw.quantize.units.units import (
     Append,
     Attention,
@@ -65,6 +73,7 @@ class _Finder:
         self.readers = graph.readers()
         self.outputs = set(graph.outputs.values())
         self.operands = Operands(self.reader)
+        self.context = Context(self.operands, self.readers, self.outputs)
         self.units: dict[str, Unit] = {}
         self.found = Units(units=self.units, values=self.operands.values, refusals={})
         self.taken: set[str] = set()
@@ -154,11 +163,12 @@ class _Finder:
         most = node.attributes.get("most")
         assert isinstance(alpha, float)
         assert most is None or isinstance(most, float)
-        if product is None:
-            x = self.operands.made_rows(node.inputs[0]) if node.op == "relu" else None
-            if x is None or node.type.rank < 2:
-                return self._function(node, alpha)
+        apart = product is None or not self._alone(node.inputs[0], node)
+        x = self.operands.made_rows(node.inputs[0]) if apart and node.op == "relu" else None
+        if x is not None and node.type.rank > 1:
             return Rectified(value=Value(node.name), x=x, most=most, nodes=(node.name,))
+        if product is None:
+            return self._function(node, alpha)
         return Finishing(
             value=Value(node.name),
             product=product,
@@ -205,10 +215,10 @@ class _Finder:
                 return Finishing(
                     value=Value(nodes[-1]), product=product, residual=residual, nodes=nodes
                 )
-        return find_addition(self.operands, node, self.given) or self._affine(node)
+        return find_addition(self.context, node, self.given) or self._affine(node)
 
     def _affine(self, node: Node) -> Unit:
-        found = find_affine(self.operands, self.readers, self.outputs, node)
+        found = find_affine(self.context, node)
         if found is None:
             raise self._behind(node)
         return found
@@ -242,13 +252,20 @@ class _Finder:
     def _of_two(self, node: Node) -> Unit:
         if any(self.reader.type(name) != node.type for name in node.inputs) or node.type.rank < 2:
             return self._affine(node)
-        made = any(self.operands.made_rows(name) for name in node.inputs)
+        find = Term if node.op == "mul" else partial(find_term, self.context, node)
+        first, second = terms = tuple(map(find, node.inputs))
+        made = any(self.operands.made_rows(term.name) for term in terms)
         if not made or any(self.reader.value(name) is not None for name in node.inputs):
             return self._affine(node)
         a, b = node.inputs
         if node.op == "sub":
-            a, b = map(self.operands.rows, node.inputs)
-            return Subtraction(value=Value(node.name), a=a, b=b, nodes=(node.name,))
+            return Subtraction(
+                value=Value(node.name),
+                a=self.operands.rows(first.name),
+                b=self.operands.rows(second.name),
+                factors=(first.factor, second.factor),
+                nodes=(*first.nodes, *second.nodes, node.name),
+            )
         if self._alone(a, node) and not self._alone(b, node):
             a, b = b, a
         return Multiplication(

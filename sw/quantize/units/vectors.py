@@ -39,6 +39,8 @@ class Subtraction(AnyUnit):
     b: View
     nodes: tuple[str, ...]
     JOINED = frozenset(("wide",))
+    factors: tuple[float, float] = (1.0, 1.0)
+    """What the terms are multiplied with."""
     SIGN: ClassVar[int] = -1
     """The sign of the second term."""
 

@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 from celosia.sw.frontend.nn.builder import GraphBuilder
+from celosia.sw.frontend.nn.interpret import interpret
 from celosia.sw.frontend.nn.operators.operator import TensorType
 from celosia.sw.frontend.recognize import activations
 from celosia.sw.frontend.recognize.activations import (
     find_activations,
     find_limits,
+    find_slopes,
     find_squares,
 )
 from celosia.sw.frontend.recognize.rewrite import rewrite
@@ -146,6 +148,46 @@ def test_the_end_that_a_relu_has_already_counts(end, most):
     graph = rewrite(g.finish({"out": cut}), find_limits).graph
     assert [node.op for node in graph.nodes] == ["add", "relu"]
     assert graph.nodes[-1].attributes == {"most": most}
+
+
+def sloped(g, slope, form):
+    """What has another slope below 0, as files write it."""
+    multiple = g("mul", g.x, slope)
+    if form == "where":
+        return g.op("where", g("less", g.x, 0), multiple, g.x)
+    return g.op("max", *((multiple, g.x) if form == "max" else (g.x, multiple)))
+
+
+@pytest.mark.parametrize("form", ["where", "max", "max, turned"])
+def test_another_slope_below_0_is_a_sum_of_multiples(form):
+    g = Graph()
+    before = g.finish({"out": sloped(g, 0.125, form)})
+    after = rewrite(before, find_slopes).graph
+    assert [node.op for node in after.nodes] == ["add", "relu", "mul", "mul", "add"]
+    given = {"y": np.linspace(-8, 8, 80, dtype=np.float32).reshape(5, 16)}
+    for found, wanted in zip(
+        interpret(after, given).values(), interpret(before, given).values(), strict=True
+    ):
+        np.testing.assert_allclose(found, wanted, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("slope", "form"),
+    [(1.5, "max"), (-0.5, "max"), (np.linspace(0.1, 0.4, 16), "where"), (0, "max")],
+)
+def test_what_is_no_slope_below_0_stays(slope, form):
+    """The larger one of a tensor and its half more is another thing below and above."""
+    g = Graph()
+    before = g.finish({"out": sloped(g, slope, form)})
+    assert rewrite(before, find_slopes).graph.nodes == before.nodes
+
+
+@pytest.mark.parametrize("least", [-1, 0.5])
+def test_a_slope_that_begins_elsewhere_stays(least):
+    g = Graph()
+    bent = g.op("where", g("less", g.x, least), g("mul", g.x, 0.5), g.x)
+    before = g.finish({"out": bent})
+    assert rewrite(before, find_slopes).graph.nodes == before.nodes
 
 
 def test_a_power_of_2_is_a_product_of_a_tensor_and_itself():

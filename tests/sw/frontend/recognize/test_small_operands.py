@@ -66,6 +66,14 @@ def limits(g):
     return x
 
 
+def slopes(g):
+    x = g.viewed(g.x(*g.sizes()))
+    multiple = g.op("mul", x, g.number(0.25))
+    if g.chance():
+        return g.op("max", x, multiple)
+    return g.op("where", g.op("less", x, g.number(0)), multiple, x)
+
+
 def products(g, x=None):
     """A product with weights and a bias."""
     x = x or g.viewed(g.x(*g.sizes(2)))
@@ -300,6 +308,7 @@ FORMS = {
     "head norms": head_norms,
     "activations": activations,
     "limits": limits,
+    "slopes": slopes,
     "parts": parts,
     "trims": trims,
     "biases": biases,

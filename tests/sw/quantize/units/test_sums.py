@@ -11,7 +11,7 @@ from celosia.sw.quantize.units.find_units import find_units
 from celosia.sw.quantize.units.segments import plan_segments
 from celosia.sw.quantize.units.units import Finishing, Join, Normalization, Product
 from celosia.sw.quantize.units.values import Form
-from celosia.sw.quantize.units.vectors import Addition, Affine, Rectified
+from celosia.sw.quantize.units.vectors import Addition, Affine, Rectified, Subtraction
 from tests.support.quantized_graph import quantize_graph
 from tests.sw.frontend.importer.models import floats
 
@@ -249,3 +249,35 @@ def test_both_are_written_where_they_stand_beside_each_other(axis):
     found = run_model(quantize_graph(graph, samples), given).outputs["y"]
     wanted = interpret(graph, given)["y"]
     assert np.square(found - wanted).sum() < np.square(wanted).sum() * 10**-6.5
+
+
+@pytest.mark.parametrize("op", ["add", "sub"])
+def test_terms_may_have_factors_that_nobody_else_reads(op):
+    """A slope below 0 is such a sum, and so are residuals by numbers."""
+    g = Behind(rows=70)
+    other = g.op("rmsnorm", g.x, g.known(ADDENDS), axis=2, epsilon=1e-5)
+    terms = g.op("mul", g.made, g.known(3)), g.op("div", other, g.known(-4))
+    y = g.op(op, *terms)
+    graph = g.finish({"y": y})
+    unit = find_units(graph).units[y]
+    assert isinstance(unit, Subtraction)
+    assert (unit.factors, unit.nodes) == ((3.0, -0.25), (*terms, y))
+    samples = [{"x": floats(1, 70, 16, seed=seed)} for seed in range(4)]
+    given = {"x": floats(1, 70, 16, seed=9)}
+    found = run_model(quantize_graph(graph, samples), given).outputs["y"]
+    wanted = interpret(graph, given)["y"]
+    assert np.square(found - wanted).sum() < np.square(wanted).sum() * 10**-7.5
+    shown = find_units(g.finish({"y": y, "first": terms[0]})).units[y]
+    assert isinstance(shown, Subtraction)
+    assert sorted(shown.factors) == [-0.25, 1.0], "others see its first term"
+
+
+def test_a_relu_of_a_product_that_others_read_too_is_one_of_int16():
+    """As in a slope below 0: as a part of the product it would be rounded to 8 bits."""
+    g = Behind()
+    product = g.product(g.x)
+    above = g.op("relu", product)
+    alone = find_units(g.finish({"y": above})).units
+    assert isinstance(alone[above], Finishing)
+    units = find_units(g.finish({"y": g.op("mul", above, product)})).units
+    assert isinstance(units[above], Rectified)
