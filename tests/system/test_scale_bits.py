@@ -192,7 +192,7 @@ def test_a_program_behind_a_fault_is_right():
 
 
 def test_rows_of_one_part():
-    """Of the last column, and of none."""
+    """A long scale is an error in the last column, and is not read behind it."""
     whole = resolve_config("tiny", ["scale_bits=8"])
     commands, found = transformed(Function.CONTEXT, ElementType.INT16), []
     for simulator in ("functional", "amaranth"):

@@ -30,15 +30,24 @@ class Multiplication(AnyUnit):
         yield Form(self.b.tensor, "wide")
 
 
+class _OfInt16(AnyUnit):
+    """A unit whose value is int16, of which int8 is made."""
+
+    JOINED = frozenset(("wide",))
+
+    def makes(self, wanted: set[Role]) -> set[Role]:
+        """Its value is int16, and int8 of that where products read it."""
+        return {"wide", *(wanted & self.ABLE)}
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Subtraction(AnyUnit):
+class Subtraction(_OfInt16):
     """One value less another, element by element."""
 
     value: Value
     a: View
     b: View
     nodes: tuple[str, ...]
-    JOINED = frozenset(("wide",))
     factors: tuple[float, float] = (1.0, 1.0)
     """What the terms are multiplied with."""
     SIGN: ClassVar[int] = -1
@@ -48,10 +57,6 @@ class Subtraction(AnyUnit):
         """Both terms."""
         yield Form(self.a.tensor, "wide")
         yield Form(self.b.tensor, "wide")
-
-    def makes(self, wanted: set[Role]) -> set[Role]:
-        """Its value is int16, and int8 of that where products read it."""
-        return {"wide", *(wanted & self.ABLE)}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -65,7 +70,7 @@ class Addition(Subtraction):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Affine(AnyUnit):
+class Affine(_OfInt16):
     """Columns times known factors, and known numbers added to them; not those of a product."""
 
     value: Value
@@ -73,19 +78,14 @@ class Affine(AnyUnit):
     factors: NDArray[np.float32] | None
     addends: NDArray[np.float32] | None
     nodes: tuple[str, ...]
-    JOINED = frozenset(("wide",))
 
     def reads(self) -> Iterator[Form]:
         """Its operand."""
         yield Form(self.x.tensor, "wide")
 
-    def makes(self, wanted: set[Role]) -> set[Role]:
-        """Its value is int16, and int8 of that where products read it."""
-        return {"wide", *(wanted & self.ABLE)}
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Rectified(AnyUnit):
+class Rectified(_OfInt16):
     """What is above zero, as behind a sum that a ReLU follows, and nothing of the rest."""
 
     value: Value
@@ -93,15 +93,10 @@ class Rectified(AnyUnit):
     most: float | None = None
     """Where it ends, which is the end of a range of its own."""
     nodes: tuple[str, ...]
-    JOINED = frozenset(("wide",))
 
     def reads(self) -> Iterator[Form]:
         """Its operand."""
         yield Form(self.x.tensor, "wide")
-
-    def makes(self, wanted: set[Role]) -> set[Role]:
-        """Its value is int16, and int8 of that where products read it."""
-        return {"wide", *(wanted & self.ABLE)}
 
 
 Vector = Multiplication | Subtraction | Addition | Affine | Rectified

@@ -75,7 +75,7 @@ def test_what_depends_on_the_hardware_is_prepared_for_each(asked, again):
     ids=str,
 )
 def test_precisions_are_looked_at_if_they_are_asked_for_or_a_hint_is(asked, hint, chosen):
-    """Who says which weights all have is not told what fewer bits would gain."""
+    """Users who name one type for all weights get no hint of what fewer bits would gain."""
     run = model_run(Path("m.onnx"), ModelFile(**asked), HARDWARE, hint=hint)
     assert (run.precision is not None) is chosen
     assert model_run(Path("m.onnx"), ModelFile(**asked), hint=hint).precision is None
