@@ -119,17 +119,9 @@ def _affine(at: Places, name: str, unit: Affine) -> None:
         addends = unit.addends.astype(np.float64)
         each = float(np.abs(addends).max() / INT16_MAX)
         known = at.builder.constant(f"{name}.addends", _rows_of(addends / each, x.rows))
-        for number, (rows, home) in enumerate(_blocks(x, out)):
-            at.builder.combine(
-                Subtract(
-                    name=f"{name}.add{f'.{number}' * (number > 0)}",
-                    out=home,
-                    a=rows,
-                    b=known.part(row=0, rows=rows.rows),
-                    scale=given / step,
-                    residual_scale=-each / step,
-                )
-            )
+        scales = {"scale": given / step, "residual_scale": -each / step}
+        for part, home, rows, numbers in _blocks(f"{name}.add", out, x, known):
+            at.builder.combine(Subtract(name=part, out=home, a=rows, b=numbers, **scales))
     if "small" in at.segments.made[unit.value.tensor]:
         _requantized(at, f"{name}.small", unit.value, out, step)
 
@@ -144,21 +136,13 @@ def _rectified(at: Places, name: str, unit: Rectified) -> None:
     below = at.builder.tensor(Tensor(f"{name}.below", "int16", x.rows, x.cols))
     largest = np.full(x.cols, INT16_MAX, np.float64)
     known = at.builder.constant(f"{name}.largest", _rows_of(largest, x.rows))
-    for what, (rows, home, scale) in {
-        "first": (x, below, given / step),
-        "last": (below, out, 1.0),
-    }.items():
-        for number, (part, result) in enumerate(_blocks(rows, home)):
-            at.builder.combine(
-                Subtract(
-                    name=f"{name}.{what}{f'.{number}' * (number > 0)}",
-                    out=result,
-                    a=known.part(row=0, rows=part.rows),
-                    b=part,
-                    scale=1.0,
-                    residual_scale=scale,
-                )
-            )
+    for what, rows, result, by in (
+        ("first", x, below, given / step),
+        ("last", below, out, 1.0),
+    ):
+        scales = {"scale": 1.0, "residual_scale": by}
+        for part, home, taken, numbers in _blocks(f"{name}.{what}", result, rows, known):
+            at.builder.combine(Subtract(name=part, out=home, a=numbers, b=taken, **scales))
     if "small" in at.segments.made[unit.value.tensor]:
         _requantized(at, f"{name}.small", unit.value, out, step)
 
@@ -173,16 +157,9 @@ def _by_columns(at: Places, name: str, out: View, rows: View, factors: NDArray[n
     """Add a product with a known number for each column."""
     scale = float(np.abs(factors).max() / INT16_MAX)
     known = at.builder.constant(f"{name}.factors", _rows_of(factors / scale, rows.rows))
-    for number, (part, home) in enumerate(_blocks(rows, out)):
+    for part, home, taken, numbers in _blocks(name, out, rows, known):
         at.builder.combine(
-            Combine(
-                name=f"{name}{f'.{number}' * (number > 0)}",
-                function="multiply",
-                out=home,
-                a=part,
-                b=known.part(row=0, rows=part.rows),
-                scale=scale,
-            )
+            Combine(name=part, function="multiply", out=home, a=taken, b=numbers, scale=scale)
         )
 
 
@@ -192,11 +169,15 @@ def _rows_of(numbers: NDArray[np.float64], rows: int) -> NDArray[np.int16]:
     return np.tile(each, (min(max(rows, _SAME_ROWS), _MOST_ROWS), 1))
 
 
-def _blocks(rows: View, out: View) -> Iterator[tuple[View, View]]:
-    """Rows and where their results are written, as many at a time as constants have."""
-    for row in range(0, rows.rows, _MOST_ROWS):
+def _blocks(
+    name: str, out: View, rows: View, known: View
+) -> Iterator[tuple[str, View, View, View]]:
+    """A name, results, rows and known numbers, of as many rows at a time as constants have."""
+    for number, row in enumerate(range(0, rows.rows, _MOST_ROWS)):
         count = min(_MOST_ROWS, rows.rows - row)
-        yield rows.part(row=row, rows=count), out.part(row=row, rows=count)
+        part = f"{name}{f'.{number}' * (number > 0)}"
+        taken, numbers = rows.part(row=row, rows=count), known.part(row=0, rows=count)
+        yield part, out.part(row=row, rows=count), taken, numbers
 
 
 def _rotation(at: Places, name: str, unit: Rotation) -> None:
