@@ -67,9 +67,9 @@ write_json netlist.json
 """Names with brackets are hidden: as aliases of arrays, nextpnr takes them for its own.  The last
 part of `synth_ecp5` would name each cell after what it drives: minutes for names nobody reads."""
 
-_ROUTER: Final = ("--router", "router2")
-"""The router that negotiates: it says how many wires are still used twice, and ends on a full
-device, where nextpnr's default one takes up again what it has just laid down."""
+_ROUTER: Final = ("--router", "router1")
+"""The router that takes up what is in the way of an arc, and lays it anew: it goes on to the end
+where the other one, which negotiates, stays with wires that are used twice (docs/fpga.md)."""
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,12 @@ from celosia.sim.support.progress import Progress
 
 __all__ = ["PATIENCE", "Watch", "how_far", "why_stuck"]
 
-PATIENCE: Final = 40
-"""Iterations of the router in which the wires that are used twice do not become fewer, after which
-a run is given up."""
-_ITERATION: Final = re.compile(r"^Info: +iter=\d+ wires=\d+ overused=(\d+)", re.MULTILINE)
-_ROUTING: Final = "Running router"
+PATIENCE: Final = 200
+"""Thousands of arcs that the router lays without fewer being left, after which a run is given
+up."""
+_LINE: Final = re.compile(r"^Info: +\d+ \|(?: +\d+ +\d+ \|){2} +(\d+)\|", re.MULTILINE)
+"""What the router says after each thousand: the arcs that are left, behind those that it laid."""
+_ROUTING: Final = "Routing.."
 
 
 class Watch:
@@ -57,26 +58,26 @@ class Watch:
 
 def how_far(said: str) -> str:
     """What nextpnr is at, from what it has said until now."""
-    if twice := _used_twice(said):
-        return f"routing, {twice[-1]:,} wires are used twice after {len(twice)} iterations"
+    if left := _left(said):
+        return f"routing, {left[-1]:,} arcs are left after {1000 * len(left):,}"
     return "routing" if _ROUTING in said else "placing"
 
 
 def why_stuck(said: str) -> str:
     """Why waiting for a router that has said this is of no use; empty if it may be."""
-    twice = _used_twice(said)
-    if not twice:
+    left = _left(said)
+    if not left:
         return ""
-    fewest = min(twice)
-    since = len(twice) - 1 - twice.index(fewest)
+    fewest = min(left)
+    since = len(left) - 1 - left.index(fewest)
     if since < PATIENCE:
         return ""
     return (
-        f"the router does not converge: {fewest:,} wires are used twice at best, "
-        f"and were so {since} iterations ago"
+        f"the router does not get to an end: {fewest:,} arcs are left at best, "
+        f"and were so {1000 * since:,} arcs ago"
     )
 
 
-def _used_twice(said: str) -> Sequence[int]:
-    """Wires that more than one net uses, after each iteration of the router."""
-    return [int(number) for number in _ITERATION.findall(said)]
+def _left(said: str) -> Sequence[int]:
+    """Arcs between two pins that are not laid yet, after each thousand that the router laid."""
+    return [int(number) for number in _LINE.findall(said)]

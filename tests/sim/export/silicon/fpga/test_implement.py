@@ -25,11 +25,11 @@ import json, sys
 assert open("netlist.json").read() == "{{}}"
 seed = int(sys.argv[sys.argv.index("--seed") + 1])
 assert sys.argv[sys.argv.index("--freq") + 1] == "60.5"
-assert sys.argv[sys.argv.index("--router") + 1] == "router2"
+assert sys.argv[sys.argv.index("--router") + 1] == "router1"
 if seed == {stuck}:
     import time
-    for number in range(1, 43):
-        print(f"Info:     iter={{number}} wires=9 overused=7 overuse=7 archfail=NA", flush=True)
+    for number in range(1, 203):
+        print(f"Info: {{number}}000 | 0 0 | 500 500 | 7| 0.1 0.2|", flush=True)
     time.sleep(60)
 if seed == {bad}:
     sys.exit("ERROR: Unable to place cell")

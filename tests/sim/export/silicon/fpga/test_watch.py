@@ -7,14 +7,21 @@ from celosia.sim.export.silicon.fpga.watch import PATIENCE, Watch, how_far, why_
 from celosia.sim.export.silicon.synthesis.jobs import Job
 
 BEFORE = "Info: Placed 7 cells based on constraints.\n"
-ROUTING = f"{BEFORE}Info: Running router2...\nInfo: Running main router loop...\n"
+ROUTING = f"""\
+{BEFORE}Info: Routing..
+Info: Setting up routing queue.
+Info: Routing 197455 arcs.
+Info:            |   (re-)routed arcs  |   delta    | remaining|       time spent     |
+Info:    IterCnt |  w/ripup   wo/ripup |  w/r  wo/r |      arcs| batch(sec) total(sec)|
+"""
 
 
-def said(*twice):
-    """What nextpnr 0.11 says of iterations after which so many wires are used twice."""
+def said(*left):
+    """What nextpnr 0.7 says when so many arcs are left after each thousand."""
     lines = [
-        f"Info:     iter={number} wires=1260000 overused={wires} overuse=99999 archfail=NA"
-        for number, wires in enumerate(twice, 1)
+        f"Info: {number * 1000:10} | {300565:8} {584970:10} |  335   665 | {arcs:9}|       5.83"
+        "    2095.55|"
+        for number, arcs in enumerate(left, 1)
     ]
     return ROUTING + "\n".join([*lines, ""])
 
@@ -25,7 +32,7 @@ def said(*twice):
         ("", "placing"),
         (BEFORE, "placing"),
         (ROUTING, "routing"),
-        (said(55000, 1234), "routing, 1,234 wires are used twice after 2 iterations"),
+        (said(55000, 1234), "routing, 1,234 arcs are left after 2,000"),
     ],
 )
 def test_how_far(text, far):
@@ -33,26 +40,26 @@ def test_how_far(text, far):
 
 
 @pytest.mark.parametrize(
-    ("twice", "reason"),
+    ("left", "reason"),
     [
         ([], ""),
         (list(range(500, 1, -1)), ""),
-        ([90, 70, *[80] * 39], ""),
+        ([90, 70, *[80] * 199], ""),
         (
-            [90, 70, *[80] * 40],
-            "the router does not converge: 70 wires are used twice at best, "
-            "and were so 40 iterations ago",
+            [90, 70, *[80] * 200],
+            "the router does not get to an end: 70 arcs are left at best, "
+            "and were so 200,000 arcs ago",
         ),
         (
-            [9, *[0] * 41],
-            "the router does not converge: 0 wires are used twice at best, "
-            "and were so 40 iterations ago",
+            [9, *[0] * 201],
+            "the router does not get to an end: 0 arcs are left at best, "
+            "and were so 200,000 arcs ago",
         ),
     ],
 )
-def test_a_router_that_gets_nowhere(twice, reason):
-    assert PATIENCE == 40
-    assert why_stuck(said(*twice)) == reason
+def test_a_router_that_gets_nowhere(left, reason):
+    assert PATIENCE == 200
+    assert why_stuck(said(*left)) == reason
 
 
 @pytest.fixture
@@ -89,7 +96,7 @@ def test_what_runs_is_told(tmp_path):
         watch(job)
     watch.ended(jobs[0], 0.5)
     watch.ended(jobs[1], 1.0)
-    second = "seed 2: routing, 9 wires are used twice after 2 iterations"
+    second = "seed 2: routing, 9 arcs are left after 2,000"
     assert told == [
         ("seed 1: placing", 0.0),
         (f"seed 1: placing; {second}", 0.0),
