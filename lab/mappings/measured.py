@@ -8,7 +8,7 @@ from celosia.isa.documents.record import Hidden, Key
 from celosia.lab.mappings.sample import Drawn, Request
 from celosia.lab.mappings.statistics import rank_correlation
 from celosia.lab.tune.spaces.choice_space import Choice
-from celosia.lab.tune.trial import Trial, try_plan
+from celosia.lab.tune.trial import SIMULATORS, Trial, try_plan
 from celosia.sim.devices.devices import open_device
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress
@@ -100,7 +100,7 @@ def measure_picks(
     ]
     cycles: dict[int, int] = {}
     here = ((trial, try_plan(trial)) for trial in trials)
-    for trial, found in here if lanes is None else run_on(lanes, try_plan, trials):
+    for trial, found in here if lanes is None else run_on(lanes, try_plan, trials, SIMULATORS):
         if isinstance(found, Lost) or found.cycles is None:
             raise InputError(f"plan {trial.number}, {dict(trial.chosen)}: its workers have died")
         cycles[trial.number] = found.cycles

@@ -16,11 +16,15 @@ from celosia.sim.support.cache import digest
 from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import silent
+from celosia.sim.support.workers import Needs
+from celosia.sim.verilator.build import is_built
 
-__all__ = ["MODEL", "Done", "Line", "Point", "evaluate", "line_of"]
+__all__ = ["MODEL", "SIMULATORS", "Done", "Line", "Point", "evaluate", "line_of"]
 
 MODEL: Final = "model"
 """The name of the timeline among the simulators."""
+_VERILATOR: Final = "verilator"
+"""The name of the one that is built for each configuration."""
 
 Line = dict[str, Any]
 """A point and what became of it, as an object for JSON; nothing in it depends on who computed it,
@@ -83,6 +87,16 @@ def evaluate(point: Point, runner: Runner = run_workload) -> Done:
     except (InputError, ConfigError) as error:
         return Done(line_of(point, refused=str(error)))
     return Done(line_of(point, **_measured(outcome.report)), outcome.document())
+
+
+def _simulator(point: Point) -> tuple[AcceleratorConfig] | None:
+    if point.sim != _VERILATOR or point.config is None:
+        return None
+    return (point.config,)
+
+
+SIMULATORS: Final = Needs(_simulator, is_built)
+"""What must be built before a point is measured."""
 
 
 def line_of(point: Point, **found: Any) -> Line:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from celosia.lab.sweep.lines import Lines, open_lines
-from celosia.lab.sweep.point import Done, Line, Point, evaluate, line_of
+from celosia.lab.sweep.point import SIMULATORS, Done, Line, Point, evaluate, line_of
 from celosia.sim.support.output import write_file
 from celosia.sim.support.progress import Progress
 from celosia.sim.support.words import counted
@@ -36,7 +36,7 @@ def run_sweep(
             if point.refused and point.key not in lines.known:
                 lines.add(line_of(point, refused=point.refused))
         left = [point for point in points if point.key not in lines.known]
-        with closing(run_on(lanes, compute, left)) as results:
+        with closing(run_on(lanes, compute, left, SIMULATORS)) as results:
             for number, (point, done) in enumerate(results, 1):
                 _keep(lines, folder, point, done)
                 tell(f"{number} of {counted(len(left), 'point')}", number / len(left))

@@ -17,7 +17,7 @@ from celosia.lab.tune.features import Seen, seen_of
 from celosia.lab.tune.history import samples_of, seen_by
 from celosia.lab.tune.learned import LearnedSampler
 from celosia.lab.tune.spaces.choice_space import Choice, ChoiceSpace
-from celosia.lab.tune.trial import Found, Trial, try_plan
+from celosia.lab.tune.trial import SIMULATORS, Found, Trial, try_plan
 from celosia.lab.tune.tuning_log import DEFAULT, Entry, TuningLog
 from celosia.lab.tune.work import work_of
 from celosia.sim.support.errors import EnvironmentProblem
@@ -91,7 +91,7 @@ def search(
     left = max(0, min(plan.trials, plan.space.size) - len(known))
     numbers = itertools.islice(_free(known), left)
     trials = _trials(plan, log, sampler, numbers)
-    with closing(run_on(lanes, compute, trials)) as results:
+    with closing(run_on(lanes, compute, trials, SIMULATORS)) as results:
         for count, (trial, found) in enumerate(results, 1):
             if isinstance(found, Lost):
                 raise EnvironmentProblem(f"a worker ended {found.attempts} times at {trial.chosen}")

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Final, Literal
 
 from celosia.isa.config import AcceleratorConfig
 from celosia.lab.sweep.version import whole_version
@@ -13,11 +13,13 @@ from celosia.lab.tune.tuning_log import DEFAULT, Entry
 from celosia.lab.tune.work import work_of
 from celosia.sim.run.options.options import RunOptions
 from celosia.sim.support.errors import EnvironmentProblem
+from celosia.sim.support.workers import Needs
+from celosia.sim.verilator.build import is_built
 from celosia.sw.compiler.passes import predict
 from celosia.sw.compiler.pipeline import find_plan
 from celosia.sw.planning.rules.verify import PlanError
 
-__all__ = ["Found", "Oracle", "Trial", "try_plan"]
+__all__ = ["SIMULATORS", "Found", "Oracle", "Trial", "try_plan"]
 
 Oracle = Literal["model", "rtl"]
 
@@ -36,6 +38,14 @@ class Trial:
     """Which of several graphs; None: there is one."""
     chosen: Mapping[str, Choice] = field(default_factory=dict)
     version: str = field(default_factory=whole_version)
+
+
+def _simulator(trial: Trial) -> tuple[AcceleratorConfig] | None:
+    return (trial.config,) if trial.oracle == "rtl" else None
+
+
+SIMULATORS: Final = Needs(_simulator, is_built)
+"""What must be built before a trial is run."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Executor
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -13,9 +13,9 @@ from distributed.comm.core import CommClosedError
 
 from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.version import source_version
-from celosia.sim.support.workers import Lane
+from celosia.sim.support.workers import Lane, here
 
-__all__ = ["cluster_lane"]
+__all__ = ["cluster_lanes"]
 
 _SECONDS: Final = 20
 """How long a scheduler and its first worker are waited for."""
@@ -27,8 +27,11 @@ _GONE: Final = (CancelledError, CommClosedError)
 
 
 @contextmanager
-def cluster_lane(address: str) -> Iterator[Lane]:
+def cluster_lanes(address: str) -> Iterator[Sequence[Lane]]:
     """The workers of the scheduler at `address`, all of which have the sources that run here.
+
+    Those that share a cache are one lane.  Its work is theirs while others have enough of their
+    own: the scheduler gives it to whoever is idle, or joins later, and to others if they end.
 
     Raises `EnvironmentProblem` if the scheduler does not answer, has no worker, or one of another
     version; and if it ends while there is work.
@@ -44,29 +47,48 @@ def cluster_lane(address: str) -> Iterator[Lane]:
             ) from None
         with client:
             try:
-                yield _lane(client, place)
+                yield _lanes(client, place)
             except _GONE:
                 raise EnvironmentProblem(
                     f"{place}: the scheduler does not answer any more"
                 ) from None
 
 
-def _lane(client: Client, place: str) -> Lane:
+def _lanes(client: Client, place: str) -> Sequence[Lane]:
     try:
         with _said(f"{place}: the scheduler has no worker yet"):
             client.wait_for_workers(1, timeout=_SECONDS)
     except TimeoutError:
         raise EnvironmentProblem(f"{place}: there is no worker after {_SECONDS} s") from None
     _check_versions(client, place)
-    # The scheduler tries again by itself; what it gives up has ended several workers.
     threads: Any = client.nthreads()
+    caches: Any = client.run(here, on_error="ignore")
+    workers: dict[str, dict[str, int]] = {}
+    for worker, cache in caches.items():
+        workers.setdefault(cache, {})[worker] = threads.get(worker, 1)
+    if not workers:
+        raise EnvironmentProblem(f"{place}: there is no worker any more")
+    return [_lane(client, cache, each) for cache, each in workers.items()]
+
+
+def _lane(client: Client, cache: str, threads: Mapping[str, int]) -> Lane:
+    workers = [*threads]
+    # The scheduler tries again by itself; what it gives up has ended several workers.
     return Lane(
-        make=client.get_executor,
+        make=partial(client.get_executor, workers=workers, allow_other_workers=True),
         width=2 * sum(threads.values()),
         attempts=1,
         broken=(KilledWorker,),
         stop=partial(_cancel, client),
+        place=cache,
+        ask=partial(_ask, client, workers[0]),
     )
+
+
+def _ask(client: Client, worker: str, function: Callable[[], Any]) -> Any:
+    """What `function` returns on a worker; None if it has ended."""
+    said: Any = client.run(function, workers=[worker], on_error="ignore")
+    return said.get(worker)
 
 
 def _cancel(client: Client, executor: Executor) -> None:

@@ -6,11 +6,21 @@ has that interface (`celosia.sim.support.cluster`).
 
 import multiprocessing
 import os
+import platform
 import re
 import signal
 import threading
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Generator,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from concurrent.futures import (
     FIRST_COMPLETED,
     BrokenExecutor,
@@ -19,14 +29,18 @@ from concurrent.futures import (
     ProcessPoolExecutor,
     wait,
 )
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Final, Generic, TypeVar
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice, product
+from typing import Any, Final, Generic, TypeVar
 
+from celosia.sim.support.cache import cache_directory
+from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.extras import import_extra
 from celosia.sim.support.problems import InputError
 
-__all__ = ["Lane", "Lost", "lanes_of", "local_lanes", "parse_executor", "run_on"]
+__all__ = ["Lane", "Lost", "Needs", "here", "lanes_of", "local_lanes", "parse_executor", "run_on"]
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -36,6 +50,11 @@ _ADDRESS: Final = re.compile(r"([a-z]+://)?(\[[0-9a-fA-F:.]+\]|[\w.-]+):[0-9]{1,
 """A scheduler's: its protocol if it is not TCP, its host, its port."""
 _ATTEMPTS: Final = 5
 """Workers that one item may take with it."""
+_FIRST: Final = -1
+"""Stands before the places in line of all items."""
+
+_Need = tuple[Hashable, ...]
+_Ask = Callable[[Callable[[], Any]], Any]
 
 
 @dataclass(frozen=True)
@@ -43,6 +62,25 @@ class Lost:
     """What stands in place of the result of an item whose worker ended each time."""
 
     attempts: int
+
+
+@dataclass(frozen=True)
+class Needs(Generic[_Item]):
+    """What items need that takes long to make, and that stays in the cache of whoever made it."""
+
+    of: Callable[[_Item], _Need | None]
+    """What an item needs, as arguments of `stands`; None: nothing that takes long."""
+    stands: Callable[..., bool]
+    """Whether the cache of the process that calls it has that."""
+
+
+def here() -> str:
+    """Names this process's cache among those of all machines."""
+    return f"{platform.node()}:{cache_directory()}"
+
+
+def _at_once(function: Callable[[], Any]) -> Any:
+    return function()
 
 
 def _stop(executor: Executor) -> None:
@@ -65,6 +103,10 @@ class Lane:
     """What a future raises whose worker has ended."""
     stop: Callable[[Executor], None] = _stop
     """Ends what an executor is doing, and leaves no process of this machine behind."""
+    place: str = field(default_factory=here)
+    """Names the cache of its workers: lanes of one place have one."""
+    ask: _Ask = _at_once
+    """Calls a function where that cache is, and returns its result; None: nobody answers."""
 
 
 def parse_executor(text: str) -> tuple[str, str]:
@@ -88,8 +130,8 @@ def lanes_of(executor: str) -> Iterator[Sequence[Lane]]:
         yield local_lanes(int(place))
         return
     cluster = import_extra("celosia.sim.support.cluster", "cluster")
-    with cluster.cluster_lane(place) as lane:
-        yield (lane,)
+    with cluster.cluster_lanes(place) as lanes:
+        yield lanes
 
 
 def local_lanes(count: int) -> tuple[Lane, ...]:
@@ -115,16 +157,21 @@ def _end_with_parent() -> None:
 
 
 def run_on(
-    lanes: Iterable[Lane], function: Callable[[_Item], _Result], items: Iterable[_Item]
+    lanes: Iterable[Lane],
+    function: Callable[[_Item], _Result],
+    items: Iterable[_Item],
+    needs: Needs[_Item] | None = None,
 ) -> Generator[tuple[_Item, _Result | Lost], None, None]:
     """Each item with its result, in the order in which they end.
 
     Items, which are hashable, are taken one by one as lanes become free; `items` may go on for
-    ever.  An item whose worker ends is given to another one, first of all that is left, until its
-    lane's patience is over.  What `function` raises is raised here.  Whoever closes
-    it, or is interrupted, leaves no local process behind.
+    ever.  Where they have `needs`, those of a sequence are looked at together: who becomes free is
+    given the first one that it suits best (`_Kind.rank`), but always one.  An item whose worker
+    ends is given to another one, first of all that is left, until its lane's patience is over.
+    What `function` raises is raised here.  Whoever closes it, or is interrupted, leaves no local
+    process behind.
     """
-    pool = _Pool(lanes, function, items)
+    pool = _Pool(lanes, function, items, needs)
     try:
         yield from pool.results()
     except BaseException:
@@ -133,17 +180,114 @@ def run_on(
     pool.close()
 
 
+def _answer(function: Callable[[_Item], _Result], item: _Item) -> tuple[str, _Result]:
+    """What a worker says: whose cache has by now what the item needs, and the item's result."""
+    return here(), function(item)
+
+
+def _standing(stands: Callable[..., bool], needs: Iterable[_Need]) -> set[_Need]:
+    """Those of `needs` that stand in this process's cache."""
+    found: set[_Need] = set()
+    with suppress(EnvironmentProblem):  # A tool is missing: whoever makes one says so.
+        found.update(need for need in needs if stands(*need))
+    return found
+
+
+@dataclass(eq=False)
+class _Kind(Generic[_Item]):
+    """Items that need the same."""
+
+    places: set[str]
+    """Whose caches have it."""
+    waiting: deque[tuple[int, _Item]] = field(default_factory=deque)
+    """Items that no worker has, each with its place in the line of all."""
+    under_way: list[str] = field(default_factory=list)
+    """Where its other items are."""
+
+    def rank(self, place: str, idlest: str) -> int:
+        """How well an item suits a free worker of `place`: the less, the better.
+
+        Best is what nobody has or makes yet, so that what else there is goes on meanwhile, if no
+        place has less to do than this one; then what is there.  What is made elsewhere is last.
+        """
+        making = set(self.under_way) - self.places
+        fresh = not self.places and not making
+        best = fresh and place == idlest, place in self.places, fresh, not making, place in making
+        return (*best, True).index(True)
+
+
+class _Waiting(Generic[_Item]):
+    """Items that wait for a worker.
+
+    `asks` call a function where the cache of each place is.
+    """
+
+    def __init__(
+        self,
+        items: Iterable[_Item],
+        needs: Needs[_Item] | None,
+        asks: Mapping[str, _Ask],
+    ):
+        self._later = enumerate(items)
+        self._needs = needs
+        self._asks = asks
+        self._kinds: dict[_Need | None, _Kind[_Item]] = {None: _Kind(set(asks))}
+        if needs is not None and isinstance(items, Sequence):
+            self._look(len(items))
+
+    def _look(self, count: int) -> None:
+        """Learn what further items need, and who has that."""
+        of = self._needs.of if self._needs else lambda _: None
+        found = [(of(item), number, item) for number, item in islice(self._later, count)]
+        new = {need for need, _, _ in found if need is not None} - self._kinds.keys()
+        self._kinds |= {need: _Kind(set()) for need in new}
+        if self._needs and new:
+            for place, ask in self._asks.items():
+                for need in ask(partial(_standing, self._needs.stands, new)) or ():
+                    self._kinds[need].places.add(place)
+        for need, number, item in found:
+            self._kinds[need].waiting.append((number, item))
+
+    def take(self, free: Collection[str]) -> tuple[str, _Kind[_Item], _Item] | None:
+        """The next item, its kind, and which of the `free` places it is for; None: none is left."""
+        if not any(kind.waiting for kind in self._kinds.values()):
+            self._look(1)
+        kinds = [kind for kind in self._kinds.values() if kind.waiting]
+        if not kinds:
+            return None
+        idlest = min(self._asks, key=lambda place: _to_do(place, kinds))
+        place, kind = min(product(free, kinds), key=lambda pair: _merit(*pair, idlest))
+        kind.under_way.append(place)
+        return place, kind, kind.waiting.popleft()[1]
+
+
+def _to_do(place: str, kinds: Iterable[_Kind[Any]]) -> int:
+    """How many items wait whose needs a place has, or will have."""
+    return sum(len(kind.waiting) for kind in kinds if place in {*kind.places, *kind.under_way})
+
+
+def _merit(place: str, kind: _Kind[Any], idlest: str) -> tuple[bool, int, int]:
+    """Less for the item that a place is rather given; least for one whose worker has ended."""
+    number = kind.waiting[0][0]
+    return number != _FIRST, kind.rank(place, idlest), number
+
+
 class _Pool(Generic[_Item, _Result]):
     def __init__(
-        self, lanes: Iterable[Lane], function: Callable[[_Item], _Result], items: Iterable[_Item]
+        self,
+        lanes: Iterable[Lane],
+        function: Callable[[_Item], _Result],
+        items: Iterable[_Item],
+        needs: Needs[_Item] | None,
     ):
         self._lanes = tuple(lanes)
+        self._waiting = _Waiting(items, needs, {lane.place: lane.ask for lane in self._lanes})
         self._executors = [lane.make() for lane in self._lanes]
-        self._function = function
-        self._items = iter(items)
-        self._again: deque[_Item] = deque()
+        self._function = partial(_answer, function)
         self._attempts: Counter[_Item] = Counter()
-        self._running: dict[Future[_Result], tuple[int, Executor, _Item]] = {}
+        self._running: dict[
+            Future[tuple[str, _Result]], tuple[int, Executor, _Kind[_Item], _Item]
+        ] = {}
 
     def results(self) -> Iterator[tuple[_Item, _Result | Lost]]:
         """Submit and collect until nothing is left."""
@@ -151,37 +295,45 @@ class _Pool(Generic[_Item, _Result]):
         while self._running:
             done, _ = wait(self._running, return_when=FIRST_COMPLETED)
             for future in done:
-                number, executor, item = self._running.pop(future)
+                number, executor, kind, item = self._running.pop(future)
+                kind.under_way.remove(self._lanes[number].place)
                 try:
-                    yield item, future.result()
+                    place, result = future.result()
                 except self._lanes[number].broken:
                     self._mend(number, executor)
-                    if not self._suspect(number, item):
+                    if not self._suspect(number, kind, item):
                         yield item, Lost(self._attempts[item])
+                else:
+                    kind.places.add(place)
+                    yield item, result
             self._fill()
 
     def _fill(self) -> None:
         """Give each lane as many items as it takes."""
-        busy = Counter(number for number, _, _ in self._running.values())
+        busy = Counter(number for number, *_ in self._running.values())
+        free: dict[str, deque[int]] = {}
         for number, lane in enumerate(self._lanes):
-            for _ in range(busy[number], lane.width):
-                if not self._submit(number):
-                    return
+            if room := lane.width - busy[number]:
+                free.setdefault(lane.place, deque()).extend([number] * room)
+        while free:
+            # Of places that an item suits as well, the one with most room is first.
+            taken = self._waiting.take(sorted(free, key=lambda place: -len(free[place])))
+            if taken is None:
+                return
+            place, kind, item = taken
+            self._submit(free[place].popleft(), kind, item)
+            if not free[place]:
+                del free[place]
 
-    def _submit(self, number: int) -> bool:
-        """Give a lane one more item; whether there was one."""
-        try:
-            item = self._again.popleft() if self._again else next(self._items)
-        except StopIteration:
-            return False
+    def _submit(self, number: int, kind: _Kind[_Item], item: _Item) -> None:
+        """Give a lane one more item."""
         executor = self._executors[number]
         try:
             future = executor.submit(self._function, item)
         except BrokenExecutor:  # Its process died while it had nothing to do.
             executor = self._mend(number, executor)
             future = executor.submit(self._function, item)
-        self._running[future] = number, executor, item
-        return True
+        self._running[future] = number, executor, kind, item
 
     def _mend(self, number: int, broken: Executor) -> Executor:
         """The executor of a lane, made again if this `broken` one is still in its place."""
@@ -190,12 +342,12 @@ class _Pool(Generic[_Item, _Result]):
             self._executors[number] = self._lanes[number].make()
         return self._executors[number]
 
-    def _suspect(self, number: int, item: _Item) -> bool:
+    def _suspect(self, number: int, kind: _Kind[_Item], item: _Item) -> bool:
         """Whether an item whose worker has ended is tried again."""
         self._attempts[item] += 1
         again = self._attempts[item] < self._lanes[number].attempts
         if again:
-            self._again.append(item)
+            kind.waiting.appendleft((_FIRST, item))
         return again
 
     def close(self) -> None:

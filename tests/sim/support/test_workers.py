@@ -1,13 +1,18 @@
 """Workers that die, and what becomes of their work."""
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 
 import pytest
 
+from celosia.sim.support import workers
+from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.problems import InputError
-from celosia.sim.support.workers import Lane, Lost, local_lanes, parse_executor, run_on
+from celosia.sim.support.workers import Lane, Lost, Needs, local_lanes, parse_executor, run_on
 from tests.support.mortal_work import Task, double
+from tests.support.needy_work import Needy, nothing_stands, wait_for_another_kind
 
 THREADS = (Lane(make=lambda: ThreadPoolExecutor(2), width=2),)
 
@@ -35,6 +40,142 @@ def test_what_work_raises_is_raised():
 
 def test_no_items_are_no_work():
     assert list(run_on(THREADS, abs, [])) == []
+
+
+@dataclass
+class Machines:
+    """Workers that end each item at once, all of them before one is given the next.
+
+    Items are named "A1", and need what "A" is.  Each letter of `places` is a worker at this place.
+    """
+
+    places: str
+    standing: str = ""
+    """What caches have at first: places and needs, "bA cB"."""
+    moved: str = ""
+    """Whose cache has by then what an item needs, if it is not that of its lane: "A1c"."""
+    at: str = ""
+    """Where what is called is."""
+    given: list[str] = field(default_factory=list)
+    """Places with the items that they are given."""
+
+    def lanes(self):
+        return [
+            Lane(make=partial(AtOnce, self, p), place=p, ask=self.asker(p)) for p in self.places
+        ]
+
+    def asker(self, place):
+        def ask(function):
+            self.at = place
+            return function()
+
+        return ask
+
+    def needs(self):
+        return Needs[str](lambda item: (item[0],), lambda need: f"{self.at}{need}" in self.standing)
+
+    def run(self, items):
+        """Where each item went, round by round."""
+        asked = list(run_on(self.lanes(), str.lower, items, self.needs()))
+        assert sorted(asked) == [(item, item.lower()) for item in sorted(self.names())]
+        width = len(self.places)
+        return [set(self.given[n : n + width]) for n in range(0, len(self.given), width)]
+
+    def names(self):
+        return [each[1:] for each in self.given]
+
+
+@dataclass
+class AtOnce(Executor):
+    """Ends what it is given at once, at its place or where the machines have moved it."""
+
+    machines: Machines
+    place: str
+
+    def submit(self, fn, /, *args, **kwargs):
+        (item,) = args
+        self.machines.given.append(f"{self.place}{item}")
+        _, is_moved, other = self.machines.moved.partition(item)
+        self.machines.at = other[0] if is_moved else self.place
+        future = Future()
+        future.set_result(fn(item))
+        return future
+
+
+@pytest.fixture
+def machines(monkeypatch):
+    def make(*args, **options):
+        made = Machines(*args, **options)
+        monkeypatch.setattr(workers, "here", lambda: made.at)
+        return made
+
+    return make
+
+
+def test_an_item_goes_to_a_place_that_has_what_it_needs(machines):
+    assert machines("cb", "bA").run(iter(["A1"])) == [{"bA1"}]
+    assert machines("bc", "bA cB").run(["B1", "A1", "A2"])[0] == {"bA1", "cB1"}
+
+
+def test_two_places_do_not_make_the_same_while_others_wait(machines):
+    first, *_ = machines("bc").run(["A1", "A2", "B1", "B2"])
+    assert first == {"bA1", "cB1"}
+
+
+def test_workers_of_one_place_make_different_things_first(machines):
+    assert machines("bb").run(["A1", "A2", "B1", "B2"]) == [{"bA1", "bB1"}, {"bA2", "bB2"}]
+
+
+def test_what_nobody_has_is_begun_while_others_do_what_they_have(machines):
+    first, *_ = machines("bb", "bA").run(["A1", "A2", "A3", "B1"])
+    assert first == {"bA1", "bB1"}
+
+
+def test_who_has_less_to_do_makes_what_nobody_has(machines):
+    first, *_ = machines("bc", "bA").run(["A1", "A2", "B1"])
+    assert first == {"bA1", "cB1"}
+
+
+def test_nobody_waits_for_a_place_that_is_busy(machines):
+    assert machines("bc", "bA").run(["A1", "A2", "A3"])[0] == {"bA1", "cA2"}
+
+
+def test_an_answer_tells_where_what_it_needed_stands(machines):
+    """The scheduler of a cluster may have moved it."""
+    rounds = machines("bc", moved="A1c B1b").run(["A1", "B1", "A2", "B2"])
+    assert rounds == [{"bA1", "cB1"}, {"bB2", "cA2"}]
+
+
+def test_items_that_suit_alike_keep_their_order(machines):
+    found = machines("bb", "bA bB")
+    found.run(items := ["B1", "A1", "A2", "B2", "A3"])
+    assert found.names() == items
+
+
+def test_items_that_are_made_when_they_are_asked_for_are_not_looked_at_before():
+    taken = []
+    needs = Needs[int](lambda n: (n % 2,), lambda _: False)
+    results = run_on(THREADS, str, (taken.append(n) or n for n in count()), needs)
+    next(results)
+    assert taken == [0, 1]
+    results.close()
+
+
+def test_where_a_tool_is_missing_work_says_so():
+    def stands(_):
+        raise EnvironmentProblem("no tool")
+
+    assert list(run_on(THREADS, abs, [-1], Needs(lambda n: (n,), stands))) == [(-1, 1)]
+
+
+def test_two_processes_begin_with_what_two_configurations_need(tmp_path):
+    items = [Needy(kind, n, str(tmp_path)) for kind in "AB" for n in range(2)]
+    needs = Needs[Needy](lambda item: (item.kind,), nothing_stands)
+    results = run_on(local_lanes(2), wait_for_another_kind, items, needs)
+    first, second = next(results), next(results)
+    assert first[1]
+    assert second[1]
+    results.close()
 
 
 @pytest.mark.parametrize(
