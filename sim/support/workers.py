@@ -13,7 +13,6 @@ import threading
 from collections import Counter, deque
 from collections.abc import (
     Callable,
-    Collection,
     Generator,
     Hashable,
     Iterable,
@@ -50,8 +49,6 @@ _ADDRESS: Final = re.compile(r"([a-z]+://)?(\[[0-9a-fA-F:.]+\]|[\w.-]+):[0-9]{1,
 """A scheduler's: its protocol if it is not TCP, its host, its port."""
 _ATTEMPTS: Final = 5
 """Workers that one item may take with it."""
-_FIRST: Final = -1
-"""Stands before the places in line of all items."""
 
 _Need = tuple[Hashable, ...]
 _Ask = Callable[[Callable[[], Any]], Any]
@@ -166,10 +163,10 @@ def run_on(
 
     Items, which are hashable, are taken one by one as lanes become free; `items` may go on for
     ever.  Where they have `needs`, those of a sequence are looked at together: who becomes free is
-    given the first one that it suits best (`_Kind.rank`), but always one.  An item whose worker
-    ends is given to another one, first of all that is left, until its lane's patience is over.
-    What `function` raises is raised here.  Whoever closes it, or is interrupted, leaves no local
-    process behind.
+    given the first of those that suit it best (`_Kind.rank`), and never none.  An item whose worker
+    ends is given to another one, before those behind it, until its lane's patience is over.  What
+    `function` raises is raised here.  Whoever closes it, or is interrupted, leaves no local process
+    behind.
     """
     pool = _Pool(lanes, function, items, needs)
     try:
@@ -198,9 +195,9 @@ class _Kind(Generic[_Item]):
     """Items that need the same."""
 
     places: set[str]
-    """Whose caches have it."""
+    """Those whose caches have it."""
     waiting: deque[tuple[int, _Item]] = field(default_factory=deque)
-    """Items that no worker has, each with its place in the line of all."""
+    """Items that no worker has, each behind its number among all."""
     under_way: list[str] = field(default_factory=list)
     """Where its other items are."""
 
@@ -248,17 +245,23 @@ class _Waiting(Generic[_Item]):
         for need, number, item in found:
             self._kinds[need].waiting.append((number, item))
 
-    def take(self, free: Collection[str]) -> tuple[str, _Kind[_Item], _Item] | None:
-        """The next item, its kind, and which of the `free` places it is for; None: none is left."""
+    def best(self, free: Iterable[str]) -> tuple[str, _Kind[_Item]] | None:
+        """Which of the `free` places is next, and a kind with an item for it; None: none is left.
+
+        Of places that an item suits alike, the first one.
+        """
+
+        def merit(pair: tuple[str, _Kind[_Item]]) -> tuple[int, int]:
+            place, kind = pair
+            return kind.rank(place, idlest), kind.waiting[0][0]
+
         if not any(kind.waiting for kind in self._kinds.values()):
             self._look(1)
         kinds = [kind for kind in self._kinds.values() if kind.waiting]
         if not kinds:
             return None
         idlest = min(self._asks, key=lambda place: _to_do(place, kinds))
-        place, kind = min(product(free, kinds), key=lambda pair: _merit(*pair, idlest))
-        kind.under_way.append(place)
-        return place, kind, kind.waiting.popleft()[1]
+        return min(product(free, kinds), key=merit)
 
 
 def _to_do(place: str, kinds: Iterable[_Kind[Any]]) -> int:
@@ -266,10 +269,15 @@ def _to_do(place: str, kinds: Iterable[_Kind[Any]]) -> int:
     return sum(len(kind.waiting) for kind in kinds if place in {*kind.places, *kind.under_way})
 
 
-def _merit(place: str, kind: _Kind[Any], idlest: str) -> tuple[bool, int, int]:
-    """Less for the item that a place is rather given; least for one whose worker has ended."""
-    number = kind.waiting[0][0]
-    return number != _FIRST, kind.rank(place, idlest), number
+@dataclass(frozen=True)
+class _Run(Generic[_Item]):
+    """An item that a worker has."""
+
+    lane: int
+    executor: Executor
+    kind: _Kind[_Item]
+    number: int
+    item: _Item
 
 
 class _Pool(Generic[_Item, _Result]):
@@ -285,9 +293,7 @@ class _Pool(Generic[_Item, _Result]):
         self._executors = [lane.make() for lane in self._lanes]
         self._function = partial(_answer, function)
         self._attempts: Counter[_Item] = Counter()
-        self._running: dict[
-            Future[tuple[str, _Result]], tuple[int, Executor, _Kind[_Item], _Item]
-        ] = {}
+        self._running: dict[Future[tuple[str, _Result]], _Run[_Item]] = {}
 
     def results(self) -> Iterator[tuple[_Item, _Result | Lost]]:
         """Submit and collect until nothing is left."""
@@ -295,45 +301,46 @@ class _Pool(Generic[_Item, _Result]):
         while self._running:
             done, _ = wait(self._running, return_when=FIRST_COMPLETED)
             for future in done:
-                number, executor, kind, item = self._running.pop(future)
-                kind.under_way.remove(self._lanes[number].place)
+                run = self._running.pop(future)
+                run.kind.under_way.remove(self._lanes[run.lane].place)
                 try:
                     place, result = future.result()
-                except self._lanes[number].broken:
-                    self._mend(number, executor)
-                    if not self._suspect(number, kind, item):
-                        yield item, Lost(self._attempts[item])
+                except self._lanes[run.lane].broken:
+                    self._mend(run.lane, run.executor)
+                    if not self._suspect(run):
+                        yield run.item, Lost(self._attempts[run.item])
                 else:
-                    kind.places.add(place)
-                    yield item, result
+                    run.kind.places.add(place)
+                    yield run.item, result
             self._fill()
 
     def _fill(self) -> None:
         """Give each lane as many items as it takes."""
-        busy = Counter(number for number, *_ in self._running.values())
+        busy = Counter(run.lane for run in self._running.values())
         free: dict[str, deque[int]] = {}
         for number, lane in enumerate(self._lanes):
             if room := lane.width - busy[number]:
                 free.setdefault(lane.place, deque()).extend([number] * room)
-        while free:
-            # Of places that an item suits as well, the one with most room is first.
-            taken = self._waiting.take(sorted(free, key=lambda place: -len(free[place])))
-            if taken is None:
-                return
-            place, kind, item = taken
-            self._submit(free[place].popleft(), kind, item)
+        # The place that has most room is first, where several suit.
+        while free and (
+            best := self._waiting.best(sorted(free, key=lambda place: -len(free[place])))
+        ):
+            place, kind = best
+            self._submit(free[place].popleft(), kind)
             if not free[place]:
                 del free[place]
 
-    def _submit(self, number: int, kind: _Kind[_Item], item: _Item) -> None:
-        """Give a lane one more item."""
-        executor = self._executors[number]
+    def _submit(self, lane: int, kind: _Kind[_Item]) -> None:
+        """Give a lane the next item of a kind."""
+        number, item = kind.waiting.popleft()
+        executor = self._executors[lane]
         try:
             future = executor.submit(self._function, item)
         except BrokenExecutor:  # Its process died while it had nothing to do.
-            executor = self._mend(number, executor)
+            executor = self._mend(lane, executor)
             future = executor.submit(self._function, item)
-        self._running[future] = number, executor, kind, item
+        kind.under_way.append(self._lanes[lane].place)
+        self._running[future] = _Run(lane, executor, kind, number, item)
 
     def _mend(self, number: int, broken: Executor) -> Executor:
         """The executor of a lane, made again if this `broken` one is still in its place."""
@@ -342,12 +349,12 @@ class _Pool(Generic[_Item, _Result]):
             self._executors[number] = self._lanes[number].make()
         return self._executors[number]
 
-    def _suspect(self, number: int, kind: _Kind[_Item], item: _Item) -> bool:
+    def _suspect(self, run: _Run[_Item]) -> bool:
         """Whether an item whose worker has ended is tried again."""
-        self._attempts[item] += 1
-        again = self._attempts[item] < self._lanes[number].attempts
+        self._attempts[run.item] += 1
+        again = self._attempts[run.item] < self._lanes[run.lane].attempts
         if again:
-            kind.waiting.appendleft((_FIRST, item))
+            run.kind.waiting.appendleft((run.number, run.item))
         return again
 
     def close(self) -> None:

@@ -1,6 +1,6 @@
 """Workers that die, and what becomes of their work."""
 
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -56,12 +56,15 @@ class Machines:
     """Whose cache has by then what an item needs, if it is not that of its lane: "A1c"."""
     at: str = ""
     """Where what is called is."""
+    deadly: str = ""
+    """Items whose worker ends."""
     given: list[str] = field(default_factory=list)
     """Places with the items that they are given."""
 
     def lanes(self):
         return [
-            Lane(make=partial(AtOnce, self, p), place=p, ask=self.asker(p)) for p in self.places
+            Lane(make=partial(AtOnce, self, place), place=place, ask=self.asker(place), attempts=2)
+            for place in self.places
         ]
 
     def asker(self, place):
@@ -76,8 +79,9 @@ class Machines:
 
     def run(self, items):
         """Where each item went, round by round."""
-        asked = list(run_on(self.lanes(), str.lower, items, self.needs()))
-        assert sorted(asked) == [(item, item.lower()) for item in sorted(self.names())]
+        done = dict(run_on(self.lanes(), str.lower, items, self.needs()))
+        assert done == {name: Lost(2) if name in self.deadly else name.lower() for name in done}
+        assert set(done) == set(self.names())
         width = len(self.places)
         return [set(self.given[n : n + width]) for n in range(0, len(self.given), width)]
 
@@ -98,7 +102,10 @@ class AtOnce(Executor):
         _, is_moved, other = self.machines.moved.partition(item)
         self.machines.at = other[0] if is_moved else self.place
         future = Future()
-        future.set_result(fn(item))
+        if item in self.machines.deadly:
+            future.set_exception(BrokenExecutor())
+        else:
+            future.set_result(fn(item))
         return future
 
 
@@ -144,6 +151,21 @@ def test_an_answer_tells_where_what_it_needed_stands(machines):
     """The scheduler of a cluster may have moved it."""
     rounds = machines("bc", moved="A1c B1b").run(["A1", "B1", "A2", "B2"])
     assert rounds == [{"bA1", "cB1"}, {"bB2", "cA2"}]
+
+
+def test_what_is_made_here_is_waited_for_rather_than_made_elsewhere_too(machines):
+    first, *_ = machines("bbcc").run(["A1", "A2", "A3", "B1", "B2"])
+    assert first == {"bA1", "cB1", "bA2", "cB2"}
+
+
+def test_what_a_worker_made_that_ended_is_made_by_the_next(machines):
+    """It is nobody's then, and so first; other items that need it come last while it is made."""
+    rounds = machines("bb", deadly="A1").run(["A1", "B1", "B2", "A2", "B3", "B4"])
+    assert rounds == [{"bA1", "bB1"}, {"bA1", "bB2"}, {"bA2", "bB3"}, {"bB4"}]
+
+
+def test_places_that_items_suit_alike_get_as_many(machines):
+    assert machines("bbcc", "bA cA").run(["A1", "A2"]) == [{"bA1", "cA2"}]
 
 
 def test_items_that_suit_alike_keep_their_order(machines):
