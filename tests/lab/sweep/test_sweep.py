@@ -9,7 +9,7 @@ import pytest
 from celosia.lab.sweep.front import costs, pareto_front
 from celosia.lab.sweep.lines import LINES, open_lines
 from celosia.lab.sweep.page import sweep_page
-from celosia.lab.sweep.point import Done, Point, evaluate, line_of
+from celosia.lab.sweep.point import SIMULATORS, Done, Point, evaluate, line_of
 from celosia.lab.sweep.space import read_space
 from celosia.lab.sweep.sweep import run_sweep
 from celosia.sim.run.workload.run import run_workload
@@ -74,6 +74,30 @@ def test_a_sweep_goes_on_where_it_was(tmp_path):
     assert [line["key"] for line in found] == ["k1", "k2"]
     assert [json.loads(line)["key"] for line in lines_in(tmp_path)] == ["k1", "k2"]
     assert json.loads((tmp_path / "runs" / "k2.json").read_text()) == {"status": "right"}
+
+
+def test_a_point_on_verilator_needs_its_simulator(space):
+    space.write_text(SPACE.replace('4x8"', '4x8"\nsim = "verilator"'))
+    points = read_space(str(space))
+    needs = [SIMULATORS.of(each) for each in points]
+    assert needs == [None, None, None, (points[3].config,), (points[4].config,), None]
+
+
+def test_a_sweep_begins_with_what_two_configurations_need(space, tmp_path, monkeypatch):
+    monkeypatch.setenv("CELOSIA_CACHE", str(tmp_path))
+    space.write_text(
+        "[space]\nset.dim = [4, 8]\nmem_latency = [40, 60]\n"
+        '[[workload]]\nrun = "softmax --shape 4x8"\nsim = "verilator"'
+    )
+    begun = []
+
+    def compute(each):
+        begun.append(each.choices["set.dim"])
+        return Done(line_of(each, cycles=1))
+
+    lane = Lane(make=lambda: ThreadPoolExecutor(1))
+    run_sweep(read_space(str(space)), [lane], tmp_path, silent, compute)
+    assert begun == [4, 8, 4, 8]
 
 
 def test_a_point_that_ends_its_workers_fails_and_is_tried_again(tmp_path):

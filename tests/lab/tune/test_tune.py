@@ -3,6 +3,8 @@
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
+from threading import current_thread
 from types import SimpleNamespace
 
 import pytest
@@ -118,6 +120,24 @@ def test_no_seed_is_another_one_that_goes_on(tmp_path):
             return [entry.chosen for entry in log.of("random")][-3:]
 
     assert proposed("on", 0, 3, 6) != proposed("new", 3, 3)
+
+
+def test_a_trial_on_the_rtl_goes_to_who_has_the_simulator(tmp_path):
+    places = []
+
+    def lane(place, standing):
+        pool = partial(ThreadPoolExecutor, 1, place)
+        return Lane(make=pool, place=place, ask=lambda _: standing)
+
+    def compute(trial):
+        places.append(current_thread().name[0])
+        return Found(trial.config.dim)
+
+    first = replace(FIRST, oracle="rtl")
+    plan = SearchPlan(space=SPACE, first=first, strategy="exhaustive", trials=0)
+    with open_log(tmp_path / "log", "k", "rtl", SPACE) as log:
+        search(plan, log, [lane("a", ()), lane("b", [(CONFIG,)])], silent, compute)
+    assert places == ["b"]
 
 
 def test_another_seed_is_another_search(tmp_path):

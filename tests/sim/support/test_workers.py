@@ -46,7 +46,8 @@ def test_no_items_are_no_work():
 class Machines:
     """Workers that end each item at once, all of them before one is given the next.
 
-    Items are named "A1", and need what "A" is.  Each letter of `places` is a worker at this place.
+    Items are named "A1", and need what "A" is; "-1" needs nothing.  Each letter of
+    `places` is a worker at this place.
     """
 
     places: str
@@ -75,7 +76,10 @@ class Machines:
         return ask
 
     def needs(self):
-        return Needs[str](lambda item: (item[0],), lambda need: f"{self.at}{need}" in self.standing)
+        def of(item: str) -> tuple[str] | None:
+            return None if item[0] == "-" else (item[0],)
+
+        return Needs[str](of, lambda need: f"{self.at}{need}" in self.standing)
 
     def run(self, items):
         """Where each item went, round by round."""
@@ -141,6 +145,18 @@ def test_what_nobody_has_is_begun_while_others_do_what_they_have(machines):
 def test_who_has_less_to_do_makes_what_nobody_has(machines):
     first, *_ = machines("bc", "bA").run(["A1", "A2", "B1"])
     assert first == {"bA1", "cB1"}
+    first, *_ = machines("bc", "bA cB cC").run(["A1", "A2", "A3", "B1", "C1", "D1"])
+    assert first == {"bA1", "cD1"}
+
+
+def test_what_nobody_has_is_made_before_what_another_place_has(machines):
+    first, *_ = machines("dbc", "bA").run(["A1", "A2", "B1", "C1"])
+    assert first == {"dB1", "bA1", "cC1"}
+
+
+def test_what_another_place_has_is_made_while_what_is_made_here_is_not_there(machines):
+    first, *_ = machines("bcc", "bA").run(["B1", "B2", "A1", "A2"])
+    assert first == {"bA1", "cB1", "cA2"}
 
 
 def test_nobody_waits_for_a_place_that_is_busy(machines):
@@ -166,6 +182,11 @@ def test_what_a_worker_made_that_ended_is_made_by_the_next(machines):
 
 def test_places_that_items_suit_alike_get_as_many(machines):
     assert machines("bbcc", "bA cA").run(["A1", "A2"]) == [{"bA1", "cA2"}]
+
+
+def test_items_that_need_nothing_suit_anybody(machines):
+    first, *_ = machines("bc", "bA cA").run(["-1", "-2", "A1", "A2"])
+    assert first == {"b-1", "c-2"}
 
 
 def test_items_that_suit_alike_keep_their_order(machines):
