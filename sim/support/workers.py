@@ -183,7 +183,7 @@ def _answer(function: Callable[[_Item], _Result], item: _Item) -> tuple[str, _Re
 
 
 def _standing(stands: Callable[..., bool], needs: Iterable[_Need]) -> set[_Need]:
-    """Those of `needs` that stand in this process's cache."""
+    """The part of `needs` that stands in this process's cache."""
     found: set[_Need] = set()
     with suppress(EnvironmentProblem):  # A tool is missing: whoever makes one says so.
         found.update(need for need in needs if stands(*need))
@@ -195,7 +195,7 @@ class _Kind(Generic[_Item]):
     """Items that need the same."""
 
     places: set[str]
-    """Those whose caches have it."""
+    """The places whose caches have it."""
     waiting: deque[tuple[int, _Item]] = field(default_factory=deque)
     """Items that no worker has, each behind its number among all."""
     under_way: list[str] = field(default_factory=list)
