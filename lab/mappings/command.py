@@ -22,7 +22,6 @@ from celosia.lab.mappings.sample import COLUMNS, Drawn, Request, draw_batch, joi
 from celosia.lab.mappings.samplers import Sampler
 from celosia.lab.mappings.statistics import Spread, spread_of, spread_picks
 from celosia.lab.sweep.words import carried, options_of
-from celosia.lab.tune.command import GraphNameOption
 from celosia.sim.command.options.common import ExecutorOption
 from celosia.sim.run.origin import Commit, Versions, commit, versions, write_document
 from celosia.sim.support.display import progress_bar, table_console
@@ -89,7 +88,10 @@ def mappings(
     json: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Write what was found.")
     ] = None,
-    graph_name: GraphNameOption = None,
+    graph_name: Annotated[
+        str | None,
+        typer.Option("--graph", metavar="NAME", help="Which graph, where there are several."),
+    ] = None,
     executor: ExecutorOption = "local:1",
 ) -> None:
     """Draw random legal plans of a product: their cycles, bytes and energy, and how these spread.

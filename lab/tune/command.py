@@ -1,33 +1,29 @@
-"""`celosia tune`: the plan of a product or a graph by search."""
+"""`celosia tune`: the plan of a product or a graph, or of each graph of a model, by search."""
 
+from collections import Counter
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from celosia.lab.sweep.words import carried, options_of
 from celosia.lab.tune.history import History, history_beside, samples_of
-from celosia.lab.tune.search import LEARNED, STRATEGIES, SearchPlan, search, trials_until
+from celosia.lab.tune.search import LEARNED, Part, SearchPlan, search
 from celosia.lab.tune.spaces.graph_space import plan_space
+from celosia.lab.tune.tables import graphs_table, strategies_table
 from celosia.lab.tune.trial import Trial
-from celosia.lab.tune.tuning_log import DEFAULT, TuningLog, open_log, tuning_key
-from celosia.lab.tune.work import work_of
+from celosia.lab.tune.tuning_log import DEFAULT, model_key, open_log, tuning_key
+from celosia.lab.tune.work import work_of, works_of
 from celosia.sim.command.options.common import ExecutorOption
-from celosia.sim.command.outputs.table_cells import NOTHING
 from celosia.sim.devices.devices import open_device
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.words import counted
 from celosia.sim.support.workers import lanes_of, parse_executor
 
-__all__ = ["GraphNameOption", "tune"]
-
-GraphNameOption = Annotated[
-    str | None,
-    typer.Option("--graph", metavar="NAME", help="Which graph, where there are several."),
-]
+__all__ = ["tune"]
 
 
 class Oracle(StrEnum):
@@ -51,7 +47,7 @@ def tune(
     workload: Annotated[
         str,
         typer.Argument(
-            metavar="WORKLOAD", help="A product or a graph, with options of celosia plan."
+            metavar="WORKLOAD", help="A product, a graph or a model, with options of celosia plan."
         ),
     ],
     *,
@@ -70,12 +66,16 @@ def tune(
         Path,
         typer.Option("--storage", metavar="FILE", help="The log: celosia compile --tuned FILE."),
     ],
-    graph_name: GraphNameOption = None,
+    graph_name: Annotated[
+        str | None,
+        typer.Option("--graph", metavar="NAME", help="This one of several graphs; default: all."),
+    ] = None,
     executor: ExecutorOption = "local:1",
 ) -> None:
     """Search for a better plan of a product or a graph than the compiler's own: docs/tuning.md.
 
-    The same command goes on where it was interrupted; other strategies may share a log.
+    The same command goes on where it was interrupted; other strategies may share a log.  The graphs
+    of a model share the trials: the next one is for the graph that promises most.
     """
     parse_executor(executor)
     if strategy is Strategy.LEARNED and oracle is Oracle.MODEL:
@@ -84,32 +84,24 @@ def tune(
         )
     options, config = options_of([workload, *context.args])
     options = carried(options, {})
-    graph = work_of(options, graph_name).graph
-    try:
-        space = plan_space(graph, config)
-    except ValueError as error:
-        raise InputError(str(error)) from None
-    key = tuning_key(graph, config, options.target.timing)
+    first = Trial(options=options, config=config, oracle=oracle.value, strategy=DEFAULT, number=0)
+    key, parts = _searched(first, graph_name)
+    if trials < len(parts):
+        raise InputError(
+            f"--trials {trials}: {workload} has {len(parts)} graphs that are not alike, and each "
+            "takes one at least"
+        )
     history = history_beside(storage) if oracle is Oracle.RTL else History()
-    first = Trial(
-        options=options,
-        config=config,
-        oracle=oracle.value,
-        strategy=DEFAULT,
-        number=0,
-        graph=graph_name,
-    )
     with (
         lanes_of(executor) as lanes,  # First: where nobody works, nothing is written.
-        open_log(storage, key, oracle.value, space) as log,
+        open_log(storage, key, oracle.value, {each.key: each.space for each in parts}) as log,
         progress_bar() as tell,
     ):
         if oracle is Oracle.RTL:  # Built once, before workers ask.
             open_device("verilator", config, options.target.timing, progress=tell).close()
         learns = oracle is Oracle.RTL and (history.samples or samples_of(log.entries))
         plan = SearchPlan(
-            space=space,
-            first=first,
+            parts=parts,
             strategy=(strategy or (Strategy.LEARNED if learns else Strategy.TPE)).value,
             trials=trials,
             seed=options.target.timing.seed,
@@ -117,9 +109,38 @@ def tune(
         )
         search(plan, log, lanes, tell)
         console = table_console()
-        console.print(_table(log, space.size))
+        one = parts[0].key is None
+        size = parts[0].space.size
+        console.print(strategies_table(log, size) if one else graphs_table(log, parts))
         if plan.strategy == LEARNED:
             console.print(_learned_from(history))
+
+
+def _searched(first: Trial, name: str | None) -> tuple[str, list[Part]]:
+    """The key of a log, and what is searched: a graph alone, or each of a model that is unlike.
+
+    Raises `InputError` for what the accelerator cannot do.
+    """
+    config, timing = first.config, first.options.target.timing
+    works = works_of(first.options)
+    alone = name is not None or len(works) == 1
+    graphs = [each.graph for each in ([work_of(first.options, name)] if alone else works)]
+    keys = [tuning_key(graph, config, timing) for graph in graphs]
+    runs, parts = Counter(keys), dict[str, Part]()
+    for key, graph in zip(keys, graphs, strict=True):
+        if key in parts:
+            continue
+        try:
+            space = plan_space(graph, config)
+        except ValueError as error:
+            raise InputError(str(error)) from None
+        parts[key] = Part(
+            space=space,
+            first=replace(first, graph=name if alone else graph.name),
+            key=None if alone else key,
+            runs=runs[key],
+        )
+    return keys[0] if alone else model_key(runs), [*parts.values()]
 
 
 def _learned_from(history: History) -> str:
@@ -129,32 +150,3 @@ def _learned_from(history: History) -> str:
     if history.left_out:
         text += f"; {counted(history.left_out, 'log')} of other sources left out"
     return f"{text}."
-
-
-def _table(log: TuningLog, size: int) -> Table:
-    """What each strategy has found, and how soon it was near the best of all."""
-    if not (cycles := [each.cycles for each in log.entries if each.cycles is not None]):
-        raise InputError(f"no plan is legal; the first: {log.entries[0].refused}")
-    best = min(cycles)
-    tried = sum(each.strategy != DEFAULT for each in log.entries)
-    title = (
-        f"the best of {tried:,} tried plans and the compiler's own takes {best:,} cycles; "
-        f"there are {size:,} plans"
-    )
-    table = Table("strategy", title=title, title_justify="left")
-    for head in ("trials", "illegal", "best", "more", "trials until within 1 %"):
-        table.add_column(head, justify="right")
-    for strategy in (DEFAULT, *STRATEGIES):
-        if not (entries := log.of(strategy)):
-            continue
-        legal = [each.cycles for each in entries if each.cycles is not None]
-        until = trials_until(entries, best)
-        table.add_row(
-            strategy,
-            f"{len(entries):,}",
-            f"{len(entries) - len(legal):,}",
-            f"{min(legal):,}" if legal else NOTHING,
-            f"{min(legal) / best - 1:+.2%}" if legal else NOTHING,
-            NOTHING if until is None else f"{until:,}",
-        )
-    return table

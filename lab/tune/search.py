@@ -1,7 +1,7 @@
 """Strategies of a search, and a search that goes on where it was.
 
 Trials may take minutes each, on several machines: unlike the compiler's own searches, this one
-keeps a log, and learns from it.
+keeps a log, and learns from it.  The graphs of a model share its trials.
 """
 
 import itertools
@@ -13,6 +13,7 @@ from typing import Final, Protocol
 import numpy as np
 
 from celosia.lab.tune.cost_model import Linear, Sample
+from celosia.lab.tune.divide import promise
 from celosia.lab.tune.features import Seen, seen_of
 from celosia.lab.tune.history import samples_of, seen_by
 from celosia.lab.tune.learned import LearnedSampler
@@ -26,7 +27,16 @@ from celosia.sim.support.progress import Progress
 from celosia.sim.support.workers import Lane, Lost, run_on
 from celosia.sw.planning.rules.verify import PlanError
 
-__all__ = ["EXHAUSTIVE", "LEARNED", "NEAR", "STRATEGIES", "SearchPlan", "search", "trials_until"]
+__all__ = [
+    "EXHAUSTIVE",
+    "LEARNED",
+    "NEAR",
+    "STRATEGIES",
+    "Part",
+    "SearchPlan",
+    "search",
+    "trials_until",
+]
 
 EXHAUSTIVE: Final = "exhaustive"
 LEARNED: Final = "learned"
@@ -61,12 +71,24 @@ class _InOrder:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SearchPlan:
-    """What a search does."""
+class Part:
+    """A graph to search: the only one, or one of a model."""
 
     space: ChoiceSpace
     first: Trial
     """A trial whose plan and number are those of others."""
+    key: str | None = None
+    """What a log of several graphs calls it; None: there is one."""
+    runs: int = 1
+    """How often the model runs it, or a graph like it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchPlan:
+    """What a search does."""
+
+    parts: Sequence[Part]
+    """The graphs, none like another."""
     strategy: str
     trials: int
     """How many of this strategy there are at the end, those of earlier searches included."""
@@ -82,23 +104,20 @@ def search(
     tell: Progress,
     compute: Callable[[Trial], Found] = try_plan,
 ) -> None:
-    """Try plans until the log has as many as are wanted, and the compiler's own plan.
+    """Try plans until the log has as many as are wanted, and the compiler's own of each graph.
 
     Raises `EnvironmentProblem` if a plan ends its workers each time.
     """
-    known = log.of(plan.strategy)
-    sampler = _sampler(plan, known, log.entries)
-    left = max(0, min(plan.trials, plan.space.size) - len(known))
-    numbers = itertools.islice(_free(known), left)
-    trials = _trials(plan, log, sampler, numbers)
+    searches = {part.first.graph: _Search(plan, part, log) for part in plan.parts}
+    most = min(plan.trials, sum(part.space.size for part in plan.parts))
+    left = max(0, most - sum(each.asked for each in searches.values()))
+    trials = _trials([*searches.values()], left)
     with closing(run_on(lanes, compute, trials, SIMULATORS)) as results:
         for count, (trial, found) in enumerate(results, 1):
             if isinstance(found, Lost):
                 raise EnvironmentProblem(f"a worker ended {found.attempts} times at {trial.chosen}")
-            log.add(found.line(trial))
-            if trial.strategy != DEFAULT:
-                sampler.tell(trial.chosen, found)
-            best = min((e.cycles for e in log.entries if e.cycles is not None), default=0)
+            searches[trial.graph].add(trial, found)
+            best = sum(each.part.runs * each.best for each in searches.values())
             tell(f"{count} of {left} trials, best {best:,} cycles", min(1.0, count / max(1, left)))
 
 
@@ -110,35 +129,80 @@ def trials_until(entries: Sequence[Entry], best: int) -> int | None:
     return None
 
 
+def _trials(searches: Sequence["_Search"], count: int) -> Iterator[Trial]:
+    """The compiler's own plans that were not tried, and so many of who promises most by then."""
+    for each in searches:
+        if not each.of(DEFAULT):
+            yield replace(each.part.first, strategy=DEFAULT, number=0)
+    for _ in range(count):
+        yield max((each for each in searches if each.left), key=_Search.promise).next()
+
+
+class _Search:
+    """The search of one graph."""
+
+    def __init__(self, plan: SearchPlan, part: Part, log: TuningLog):
+        self.part, self._strategy, self._log = part, plan.strategy, log
+        known = self.of(plan.strategy)
+        self.asked = len(known)
+        """Trials of the strategy, those without a result included."""
+        self._sampler = _sampler(plan, part, log)
+        self._numbers = _free(known)
+
+    def of(self, strategy: str) -> list[Entry]:
+        """The trials of a strategy that have a result."""
+        return self._log.of(strategy, self.part.key)
+
+    @property
+    def left(self) -> bool:
+        """Whether there are plans that were not asked for."""
+        return self.asked < self.part.space.size
+
+    @property
+    def best(self) -> int:
+        """The fewest cycles of all strategies; 0: no plan was legal yet."""
+        tried = (entry.cycles for entry in self._log.part(self.part.key))
+        return min((cycles for cycles in tried if cycles is not None), default=0)
+
+    def promise(self) -> float:
+        """What the model may gain by one more trial of this graph."""
+        cycles = [entry.cycles for entry in (*self.of(DEFAULT), *self.of(self._strategy))]
+        return self.part.runs * promise(cycles, self.asked)
+
+    def next(self) -> Trial:
+        """What to try."""
+        number, space = next(self._numbers), self.part.space
+        chosen = space.start if number == 0 and space.start else self._sampler.ask(number)
+        self.asked += 1
+        return replace(self.part.first, strategy=self._strategy, number=number, chosen=chosen)
+
+    def add(self, trial: Trial, found: Found) -> None:
+        """A plan was tried."""
+        self._log.add(replace(found.line(trial), graph=self.part.key))
+        if trial.strategy != DEFAULT:
+            self._sampler.tell(trial.chosen, found)
+
+
 def _free(known: Sequence[Entry]) -> Iterator[int]:
     """Numbers of trials that have no result: of those that were under way, and then of new ones."""
     taken = {entry.trial for entry in known}
     return (number for number in itertools.count() if number not in taken)
 
 
-def _trials(
-    plan: SearchPlan, log: TuningLog, sampler: Sampler, numbers: Iterable[int]
-) -> Iterator[Trial]:
-    """The compiler's own plan, if it was not tried, and those that are asked for."""
-    if not log.of(DEFAULT):
-        yield replace(plan.first, strategy=DEFAULT, number=0)
-    for number in numbers:
-        chosen = plan.space.start if number == 0 and plan.space.start else sampler.ask(number)
-        yield replace(plan.first, strategy=plan.strategy, number=number, chosen=chosen)
-
-
-def _sampler(plan: SearchPlan, known: Sequence[Entry], entries: Sequence[Entry]) -> Sampler:
-    """The sampler of a strategy, which is told what is known; a learned one, of all `entries`."""
+def _sampler(plan: SearchPlan, part: Part, log: TuningLog) -> Sampler:
+    """The sampler of a strategy, which is told what is known; a learned one, of all strategies."""
     if plan.strategy == EXHAUSTIVE:
-        return _InOrder(plan.space)
+        return _InOrder(part.space)
+    known = log.of(plan.strategy, part.key)
     # A search that goes on is another one than each of any seed that did not.
     seed = int(np.random.SeedSequence((plan.seed, len(known))).generate_state(1)[0])
     if plan.strategy == LEARNED:
-        own = [entry for entry in entries if entry.strategy == DEFAULT]
-        sampler = _learned(plan, [*plan.history, *samples_of(own)], seed)
-        return _told(sampler, [entry for entry in entries if entry.strategy != DEFAULT])
+        graph = part.key
+        tried = [each for each in log.part(graph) if each.strategy != DEFAULT]
+        others = [each for each in log.entries if each.graph != graph or each.strategy == DEFAULT]
+        return _told(_learned(part, [*plan.history, *samples_of(others)], seed), tried)
     samplers = import_extra("celosia.lab.tune.samplers", "tune")
-    return _told(samplers.StudySampler(plan.strategy, plan.space.choices, seed), known)
+    return _told(samplers.StudySampler(plan.strategy, part.space.choices, seed), known)
 
 
 def _told(sampler: Sampler, entries: Sequence[Entry]) -> Sampler:
@@ -148,9 +212,9 @@ def _told(sampler: Sampler, entries: Sequence[Entry]) -> Sampler:
     return sampler
 
 
-def _learned(plan: SearchPlan, samples: Sequence[Sample], seed: int) -> Sampler:
+def _learned(part: Part, samples: Sequence[Sample], seed: int) -> Sampler:
     """A sampler that begins at the compiler's plan, and looks at plans in this process."""
-    first, space = plan.first, plan.space
+    first, space = part.first, part.space
     graph = work_of(first.options, first.graph).graph
     timing = first.options.target.timing
 

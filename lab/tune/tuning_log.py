@@ -1,8 +1,8 @@
-"""The tuning log: what was tried for one workload, and with it the best plan that is known."""
+"""The tuning log: what was tried for one workload, and with it the best plans that are known."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from math import isfinite
 from operator import itemgetter
 from pathlib import Path
@@ -22,7 +22,7 @@ from celosia.sim.support.line_file import append_line, open_lines_of
 from celosia.sim.support.output import read_text
 from celosia.sim.support.problems import InputError
 from celosia.sw.ir.graph import Graph
-from celosia.sw.mlir.print_graph import print_graph
+from celosia.sw.ir.graphs.alike import anonymous
 from celosia.sw.planning.forms.plan import Plan
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "LogHead",
     "TuningLog",
     "best_known",
+    "model_key",
     "open_log",
     "read_log",
     "tuning_key",
@@ -41,7 +42,14 @@ DEFAULT: Final = "default"
 """The strategy of the compiler itself, whose plan is a trial without choices."""
 
 _MOST_BYTES: Final = 256 * MIB
-_KINDS: Final = {"key": str, "oracle": str, "strategy": str, "trial": int, "chosen": dict}
+_KINDS: Final = {
+    "key": str,
+    "oracle": str,
+    "strategy": str,
+    "trial": int,
+    "chosen": dict,
+    "graph": str,
+}
 """What keys hold that nobody looks at again."""
 
 
@@ -50,7 +58,8 @@ class LogHead(Record):
     """The first line of a tuning log; each further line is a trial."""
 
     key: str
-    """A digest of what is searched: graph, configuration, memory and the sources of Celosia."""
+    """A digest of what is searched: graph, configuration, memory and the sources of Celosia; of
+    several graphs, of how often each runs."""
     oracle: str
     """What says how many cycles a trial takes."""
     version: Sparse[str | None] = None
@@ -69,6 +78,8 @@ class Entry(Record):
     """The trial's place among those of its strategy."""
     chosen: Mapping[str, Any] = field(hash=False)
     """What the plan chooses, by name; nothing if it is the compiler's own."""
+    graph: Sparse[str | None] = None
+    """The key of the graph that the plan is of; not there in a log of one graph."""
     cycles: Sparse[int | None] = None
     """The cycles that the plan takes; not there if it is refused."""
     refused: Sparse[str | None] = None
@@ -91,15 +102,35 @@ class TuningLog:
         append_line(self._file, entry.document())
         self.entries.append(entry)
 
-    def of(self, strategy: str) -> list[Entry]:
-        """The trials of one strategy, in the order in which they began."""
-        mine = [entry for entry in self.entries if entry.strategy == strategy]
+    def of(self, strategy: str, graph: str | None = None) -> list[Entry]:
+        """The trials of one strategy for one graph, in the order in which they began."""
+        mine = [each for each in self.part(graph) if each.strategy == strategy]
         return sorted(mine, key=lambda entry: entry.trial)
+
+    def part(self, graph: str | None) -> list[Entry]:
+        """The trials for one graph, in the order in which they ended."""
+        return [entry for entry in self.entries if entry.graph == graph]
 
 
 def tuning_key(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> str:
-    """A digest of a graph, a configuration, a memory and the sources of Celosia."""
-    return digest([print_graph(graph), repr(config), repr(timing), whole_version()])
+    """A digest of a graph, a configuration, a memory and the sources of Celosia.
+
+    Graphs that differ in names and numbers alone have the same: a plan takes the same time.
+    """
+    place = {name: number for number, name in enumerate(graph.tensors)}
+    ends = graph.constants.keys(), graph.inputs, graph.outputs
+    likeness = repr((
+        anonymous(graph.tensors, graph.ops),
+        [[place[view.tensor] for view in (*op.operands, *op.results)] for op in graph.ops],
+        [(each.cache, each.scratch) for each in graph.tensors.values()],
+        [sorted(place[name] for name in names) for names in ends],
+    ))
+    return digest([likeness, repr(config), repr(timing), whole_version()])
+
+
+def model_key(runs: Mapping[str, int]) -> str:
+    """A digest of the graphs of a model: of the key of each, and how often it runs."""
+    return digest([f"{key} {count}" for key, count in runs.items()])
 
 
 def read_log(path: Path) -> tuple[LogHead, list[Entry]]:
@@ -110,9 +141,12 @@ def read_log(path: Path) -> tuple[LogHead, list[Entry]]:
 
 
 @contextmanager
-def open_log(path: Path, key: str, oracle: str, space: ChoiceSpace) -> Iterator[TuningLog]:
+def open_log(
+    path: Path, key: str, oracle: str, spaces: Mapping[str | None, ChoiceSpace]
+) -> Iterator[TuningLog]:
     """The log in a file, for one process at a time; made if it is not there.
 
+    `spaces` has the plans of each graph of a model by its key; of one graph alone, by None.
     Raises `InputError` if the file is of another workload, configuration, memory, version or
     oracle, or was cut short, and `OutputError` if it cannot be written.  Neither changes it.
     """
@@ -123,53 +157,78 @@ def open_log(path: Path, key: str, oracle: str, space: ChoiceSpace) -> Iterator[
             yield TuningLog(file, [])
             return
         head, entries = _parsed(text, path)
-        _check_key(head, key, path)
-        _check_trials(entries, space, path)
+        _check_key(head, {head.key}, key, path)
+        _check_numbers(entries, path)
+        known = [*_fitted(enumerate(entries, 2), spaces, path)]
         if head.oracle != oracle:
             raise InputError(f"{path}: its cycles are by {head.oracle}, not by {oracle}")
-        yield TuningLog(file, entries)
+        yield TuningLog(file, known)
 
 
 def best_known(
     path: str, graph: Graph, config: AcceleratorConfig, timing: MemoryTiming
 ) -> Plan | None:
-    """The plan of the fewest cycles in a log of `graph`; None: it is the compiler's own.
+    """The plan of the fewest cycles in a log of `graph`, or of a model with a graph like it.
 
-    Raises `OtherGraphError` for a log of another graph, and `InputError` for what else `open_log`
-    refuses, and for what the accelerator cannot do.
+    None: it is the compiler's own.  Raises `OtherGraphError` for a log of other graphs, and
+    `InputError` for what else `open_log` refuses, and for what the accelerator cannot do.
     """
-    head, entries = read_log(Path(path))
-    _check_key(head, tuning_key(graph, config, timing), Path(path))
+    place, key = Path(path), tuning_key(graph, config, timing)
+    head, entries = read_log(place)
+    _check_key(head, {head.key, *(entry.graph for entry in entries)}, key, place)
+    part = None if head.key == key else key
     try:
         space = plan_space(graph, config)
     except ValueError as error:
         raise InputError(f"--tuned {path}: {error}") from None
-    _check_trials(entries, space, Path(path))
-    tried = ((entry.cycles, entry) for entry in entries if entry.cycles is not None)
+    mine = [(line, entry) for line, entry in enumerate(entries, 2) if entry.graph == part]
+    fitted = _fitted(mine, {part: space}, place)
+    tried = ((entry.cycles, entry) for entry in fitted if entry.cycles is not None)
     _, best = min(tried, key=itemgetter(0), default=(0, None))
     if best is None or best.strategy == DEFAULT:
         return None
     return space.plan(best.chosen)
 
 
-def _check_key(head: LogHead, key: str, path: Path) -> None:
-    """Raise `OtherGraphError` for a log of something else."""
-    if head.key != key:
+def _check_key(head: LogHead, keys: Collection[str | None], key: str, path: Path) -> None:
+    """Raise `OtherGraphError` for a log that has something else under its `keys`."""
+    if key not in keys:
         raise OtherGraphError(
             f"{path}: a log of another workload, configuration, memory or version of Celosia: its "
             f"key is {head.key}, here it is {key}"
         )
 
 
-def _check_trials(entries: Sequence[Entry], space: ChoiceSpace, path: Path) -> None:
-    """Raise `InputError` unless all trials are of this space."""
-    choices = space.choices
-    _check_numbers(entries, path)
-    for number, entry in enumerate(entries, 2):
-        chosen, compilers = entry.chosen, entry.strategy == DEFAULT
-        known = not compilers and chosen.keys() == choices.keys()
-        if not compilers and not (known and all(chosen[name] in choices[name] for name in choices)):
-            raise InputError(f"{path}: line {number}: {chosen} is no plan of this workload")
+def _fitted(
+    lines: Iterable[tuple[int, Entry]], spaces: Mapping[str | None, ChoiceSpace], path: Path
+) -> Iterator[Entry]:
+    """The trials, by the names of these spaces.  Raises `InputError` unless all are of them."""
+    for line, entry in lines:
+        if (space := spaces.get(entry.graph)) is None:
+            raise InputError(f"{path}: line {line}: {entry.graph} is no graph of this workload")
+        if entry.strategy == DEFAULT:
+            yield entry
+            continue
+        choices, chosen = space.choices, _renamed(entry.chosen, [*space.choices])
+        if chosen is None or not all(chosen[name] in choices[name] for name in choices):
+            raise InputError(f"{path}: line {line}: {entry.chosen} is no plan of this workload")
+        yield replace(entry, chosen=chosen)
+
+
+def _renamed(chosen: Mapping[str, Any], names: Sequence[str]) -> Mapping[str, Any] | None:
+    """What was chosen by these `names`; None: it is not of them.
+
+    Graphs that are alike have the same decisions in the same order, whose names may begin with
+    those of other operators.
+    """
+    if [*map(_end, chosen)] == [*map(_end, names)]:
+        return dict(zip(names, chosen.values(), strict=True))
+    return chosen if chosen.keys() == {*names} else None
+
+
+def _end(name: str) -> str:
+    """The name of a decision without its operator's."""
+    return name.rpartition(".")[2]
 
 
 def _check_numbers(entries: Sequence[Entry], path: Path) -> None:

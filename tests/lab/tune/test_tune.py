@@ -11,7 +11,7 @@ import pytest
 
 from celosia.lab.sweep.words import options_of
 from celosia.lab.tune import search as search_module
-from celosia.lab.tune.search import LEARNED, SearchPlan, search, trials_until
+from celosia.lab.tune.search import LEARNED, Part, SearchPlan, search, trials_until
 from celosia.lab.tune.spaces.plan_space import PlanSpace
 from celosia.lab.tune.trial import Found, Trial, try_plan
 from celosia.lab.tune.tuning_log import DEFAULT, Entry, open_log
@@ -29,6 +29,7 @@ THREADS = (Lane(make=lambda: ThreadPoolExecutor(1)),)
 OPTIONS, CONFIG = options_of(PRODUCT)
 SPACE = product_space(OPTIONS, CONFIG)
 FIRST = Trial(options=OPTIONS, config=CONFIG, oracle="model", strategy=DEFAULT, number=0)
+PART = Part(space=SPACE, first=FIRST)
 
 
 def fake(trial):
@@ -41,8 +42,8 @@ def fake(trial):
 
 
 def tried(path, strategy, trials):
-    plan = SearchPlan(space=SPACE, first=FIRST, strategy=strategy, trials=trials)
-    with open_log(path, "k", "model", SPACE) as log:
+    plan = SearchPlan(parts=(PART,), strategy=strategy, trials=trials)
+    with open_log(path, "k", "model", {None: SPACE}) as log:
         search(plan, log, THREADS, silent, fake)
         return log.of(strategy)
 
@@ -113,10 +114,10 @@ def test_no_seed_is_another_one_that_goes_on(tmp_path):
 
     def proposed(name, seed, *numbers):
         for trials in numbers:
-            plan = SearchPlan(space=SPACE, first=FIRST, strategy="random", trials=trials, seed=seed)
-            with open_log(tmp_path / name, "k", "model", SPACE) as log:
+            plan = SearchPlan(parts=(PART,), strategy="random", trials=trials, seed=seed)
+            with open_log(tmp_path / name, "k", "model", {None: SPACE}) as log:
                 search(plan, log, THREADS, silent, fake)
-        with open_log(tmp_path / name, "k", "model", SPACE) as log:
+        with open_log(tmp_path / name, "k", "model", {None: SPACE}) as log:
             return [entry.chosen for entry in log.of("random")][-3:]
 
     assert proposed("on", 0, 3, 6) != proposed("new", 3, 3)
@@ -144,8 +145,10 @@ def test_another_seed_is_another_search(tmp_path):
     pytest.importorskip("optuna")
 
     def proposed(seed):
-        plan = SearchPlan(space=SPACE, first=FIRST, strategy="random", trials=6, seed=seed)
-        with open_log(tmp_path / f"log-{len([*tmp_path.iterdir()])}", "k", "model", SPACE) as log:
+        plan = SearchPlan(parts=(PART,), strategy="random", trials=6, seed=seed)
+        with open_log(
+            tmp_path / f"log-{len([*tmp_path.iterdir()])}", "k", "model", {None: SPACE}
+        ) as log:
             search(plan, log, THREADS, silent, fake)
             return [entry.chosen for entry in log.of("random")]
 
@@ -233,7 +236,10 @@ def test_the_rtl_counts_cycles_of_a_plan(monkeypatch):
 @pytest.mark.parametrize(
     ("message", "words"),
     [
-        ("minilm-linears has 6 graphs: give --graph, of ", ("minilm-linears",)),
+        (
+            "--trials 2: minilm-linears has 3 graphs that are not alike, and each takes one",
+            ("minilm-linears", "--trials", "2"),
+        ),
         ("--graph q: minilm-linears has 6 graphs", ("minilm-linears", "--graph", "q")),
         ("No such option: --sharp", (*PRODUCT, "--sharp")),
         ("--storage", PRODUCT),

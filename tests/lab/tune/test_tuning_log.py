@@ -10,9 +10,14 @@ from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS, resolve_config
 from celosia.lab.sweep.version import whole_version
 from celosia.lab.sweep.words import options_of
+from celosia.lab.tune.spaces.choice_space import ChoiceSpace
+from celosia.lab.tune.spaces.graph_space import GraphSpace
 from celosia.lab.tune.tuning_log import DEFAULT, Entry, best_known, open_log, tuning_key
-from celosia.lab.tune.work import product_space
+from celosia.lab.tune.work import product_space, works_of
 from celosia.sim.support.problems import InputError, OutputError
+from celosia.sw.models.cases import softmax_case
+from celosia.sw.planning.rules.verify import PlanError
+from tests.lab.tune.spaces.test_graph_space import layer
 from tests.support.command_line import invoke, refused, right
 
 PRODUCT = ("matmul", "--shape", "9x10x11", "--preset", "tiny")
@@ -20,6 +25,8 @@ OPTIONS, CONFIG = options_of(PRODUCT)
 SPACE = product_space(OPTIONS, CONFIG)
 TIMING = MemoryTiming()
 KEY = tuning_key(SPACE.graph, CONFIG, TIMING)
+LAYER = layer().graph
+LAYER_KEY = tuning_key(LAYER, CONFIG, TIMING)
 
 
 def entry(number: int, strategy: str = "exhaustive", **found) -> Entry:
@@ -30,7 +37,7 @@ def entry(number: int, strategy: str = "exhaustive", **found) -> Entry:
 
 def logged(path: Path, trials: int, key: str = "k") -> None:
     """A log of the compiler's own plan, then of so many others."""
-    with open_log(path, key, "model", SPACE) as log:
+    with open_log(path, key, "model", {None: SPACE}) as log:
         log.add(entry(0, DEFAULT, cycles=900))
         for number in range(trials):
             log.add(entry(number, cycles=100 + number))
@@ -38,7 +45,7 @@ def logged(path: Path, trials: int, key: str = "k") -> None:
 
 def best_of(path: Path, *entries: Entry):
     path.unlink(missing_ok=True)
-    with open_log(path, KEY, "model", SPACE) as log:
+    with open_log(path, KEY, "model", {None: SPACE}) as log:
         for each in entries:
             log.add(each)
     return best_known(str(path), SPACE.graph, CONFIG, TIMING)
@@ -46,12 +53,12 @@ def best_of(path: Path, *entries: Entry):
 
 def test_a_log_keeps_the_trials_of_each_strategy_in_order(tmp_path):
     path = tmp_path / "log"
-    with open_log(path, "k", "model", SPACE) as log:
+    with open_log(path, "k", "model", {None: SPACE}) as log:
         assert log.entries == []
         for each in (entry(2), entry(0, "tpe"), entry(1), entry(0)):
             log.add(each)
         assert log.of("exhaustive") == [entry(0), entry(1), entry(2)]
-    with open_log(path, "k", "model", SPACE) as again:
+    with open_log(path, "k", "model", {None: SPACE}) as again:
         assert again.entries == [entry(2), entry(0, "tpe"), entry(1), entry(0)]
         assert again.of("tpe") == [entry(0, "tpe")]
         again.add(entry(1, "tpe"))
@@ -122,11 +129,14 @@ def test_a_log_of_something_else_is_refused_and_stays(tmp_path):
     logged(path, 2)
     text = path.read_text()
     with pytest.raises(InputError, match="its key is k, here it is other"):
-        open_log(path, "other", "model", SPACE).__enter__()
+        open_log(path, "other", "model", {None: SPACE}).__enter__()
     with pytest.raises(InputError, match="its cycles are by model, not by rtl"):
-        open_log(path, "k", "rtl", SPACE).__enter__()
-    with open_log(path, "k", "model", SPACE), pytest.raises(OutputError, match="another search"):
-        open_log(path, "k", "model", SPACE).__enter__()
+        open_log(path, "k", "rtl", {None: SPACE}).__enter__()
+    with (
+        open_log(path, "k", "model", {None: SPACE}),
+        pytest.raises(OutputError, match="another search"),
+    ):
+        open_log(path, "k", "model", {None: SPACE}).__enter__()
     assert path.read_text() == text
 
 
@@ -153,7 +163,66 @@ def test_a_damaged_log_is_refused(tmp_path, old, new, message):
     logged(path, 1)
     path.write_text(path.read_text().replace(old, new))
     with pytest.raises(InputError, match=message):
-        open_log(path, "k", "model", SPACE).__enter__()
+        open_log(path, "k", "model", {None: SPACE}).__enter__()
+
+
+def test_a_log_of_a_model_has_the_best_plan_of_each_of_its_graphs(tmp_path):
+    path, start = tmp_path / "log", GraphSpace(LAYER, CONFIG).start
+    spaces: dict[str | None, ChoiceSpace] = {KEY: SPACE, LAYER_KEY: GraphSpace(LAYER, CONFIG)}
+    of_layer = Entry(strategy="tpe", trial=0, chosen=start, graph=LAYER_KEY, cycles=1)
+    legal = next(number for number in range(1000) if _is_legal(number))
+    with open_log(path, "k", "model", spaces) as log:
+        log.add(replace(entry(0, DEFAULT, cycles=50), graph=KEY))
+        log.add(of_layer)
+        log.add(replace(entry(legal, cycles=40), graph=KEY))
+        assert log.of("tpe") == []
+        assert log.of("tpe", LAYER_KEY) == [of_layer]
+    with open_log(path, "k", "model", spaces) as again:
+        assert again.entries == log.entries
+    plan = SPACE.plan(next(SPACE.all(legal)))
+    assert best_known(str(path), SPACE.graph, CONFIG, TIMING) == plan
+    assert best_known(str(path), LAYER, CONFIG, TIMING) == spaces[LAYER_KEY].plan(start)
+    with pytest.raises(InputError, match="a log of another workload"):
+        best_known(str(path), softmax_case(5, 30, 0).graph, CONFIG, TIMING)
+    with pytest.raises(InputError, match=f"line 3: {LAYER_KEY} is no graph of this workload"):
+        open_log(path, "k", "model", {KEY: SPACE}).__enter__()
+
+
+def _is_legal(number):
+    try:
+        return SPACE.plan(next(SPACE.all(number)))
+    except PlanError:
+        return None
+
+
+def test_a_graph_that_is_alike_takes_the_plan_under_its_own_names(tmp_path):
+    """Decisions have the names of operators, which may be those of others there."""
+    names = {"0.query": "0.up", "0.up": "0.query", "0.down": "last"}
+    ops = tuple(replace(op, name=names.get(op.name, op.name)) for op in LAYER.ops)
+    graph = replace(LAYER, name="like it", ops=ops)
+    assert tuning_key(graph, CONFIG, TIMING) == LAYER_KEY
+    own, other = GraphSpace(LAYER, CONFIG), GraphSpace(graph, CONFIG)
+    chosen = {**own.start, "0.query.k": 2, "0.down.k": 1}
+    with open_log(tmp_path / "log", LAYER_KEY, "model", {None: own}) as log:
+        log.add(Entry(strategy="tpe", trial=0, chosen=chosen, cycles=1))
+    there = {**other.start, "0.up.k": 2, "last.k": 1}
+    assert best_known(str(tmp_path / "log"), graph, CONFIG, TIMING) == other.plan(there)
+    with open_log(tmp_path / "log", LAYER_KEY, "model", {None: other}) as log:
+        assert [entry.chosen for entry in log.entries] == [there]
+    # A file that somebody has sorted still has its own names.
+    text = json.dumps(dict(sorted(chosen.items())))
+    lines = (tmp_path / "log").read_text().replace(json.dumps(chosen), text)
+    (tmp_path / "log").write_text(lines)
+    assert best_known(str(tmp_path / "log"), LAYER, CONFIG, TIMING) == own.plan(chosen)
+
+
+def test_what_differs_in_more_than_names_and_numbers_is_not_alike():
+    """Of the six products of a layer, the four that are as large have one key."""
+    works = works_of(options_of(("minilm-linears",))[0])
+    keys = [tuning_key(each.graph, CONFIG, TIMING) for each in works]
+    assert [keys.index(key) for key in keys] == [0, 0, 0, 0, 4, 5]
+    kept = replace(SPACE.graph, tensors=SPACE.graph.tensors, outputs=())
+    assert tuning_key(kept, CONFIG, TIMING) != KEY
 
 
 def test_cycles_that_nothing_takes_win_nothing(tmp_path):
@@ -166,7 +235,7 @@ def test_what_never_was_a_log_was_not_cut_short(tmp_path, content):
     path = tmp_path / "log"
     path.write_bytes(content)
     with pytest.raises(InputError, match="line 1: not a line of a tuning log"):
-        open_log(path, "k", "model", SPACE).__enter__()
+        open_log(path, "k", "model", {None: SPACE}).__enter__()
     assert path.read_bytes() == content
 
 

@@ -3,6 +3,7 @@
 import json
 import pickle
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -20,6 +21,7 @@ from celosia.sim.workloads.details import ModelFile
 from celosia.sim.workloads.models import decided
 from celosia.sim.workloads.models.saved_model import load_prepared
 from celosia.sw.compiler import passes, pipeline
+from celosia.sw.planning.forms.stages import LinearStage
 from celosia.sw.planning.forms.text import parse_plan
 from tests.support.command_line import refused, right, valid
 from tests.support.plain import PLAIN_OVERRIDES
@@ -176,13 +178,36 @@ def test_a_waveform_is_of_all_segments():
 @of_two
 def test_the_plan_of_a_segment_is_tuned(words):
     search = ("--trials", "3", "--strategy", "random", "--storage", "log")
-    refused("has 2 graphs: give --graph, of ", "tune", *words, *TINY, *search)
+    refused("--graph q: ", "tune", *words, *TINY, *search, "--graph", "q")
     name = re.findall(r"(?m)^(.*, segment \d): ", shown(*words))[-1]
     right("tune", *words, *TINY, *search, "--graph", name)
     found = ran(*words, *FAST, "--tuned", "log")
     assert found["mismatches"] == 0
     assert found["predicted_cycles"] <= ran(*words, *FAST)["predicted_cycles"]
     refused("a log of another workload", "run", *words[:2], "rows=8", *FAST, "--tuned", "log")
+
+
+@of_two
+def test_all_segments_of_a_model_are_tuned(words):
+    """Both are alike, so one is searched, and the plan is that of each."""
+    search = ("--trials", "3", "--strategy", "exhaustive", "--storage", "log")
+    table = right("tune", *words, *TINY, *search).stdout
+    assert len(re.findall(r"(?m)^│ .*, segment 0 +│ +2 │ +3 │", table)) == 1
+    assert "segment 1" not in table
+    head, _, first, *_ = map(json.loads, Path("log").read_text().splitlines())
+    best = {**first, "cycles": 1}
+    Path("log").write_text(f"{json.dumps(head)}\n{json.dumps(best)}\n")
+    plans = right("compile", *words, *TINY, "--tuned", "log", "--print-after", "plan").stdout
+    assert plans != right("compile", *words, *TINY, "--print-after", "plan").stdout
+    of_each = [parse_plan(part) for part in re.split(r"(?m)^(?=graph = )", plans)[1:]]
+    assert len(of_each) == 2
+    (one,), (other,) = (plan.stages for plan in of_each)
+    assert isinstance(one, LinearStage)
+    assert isinstance(other, LinearStage)
+    assert one != other == replace(one, op=other.op)
+    found = ran(*words, *FAST, "--tuned", "log")
+    assert found["mismatches"] == 0
+    refused("a log of another workload", "tune", "one.onnx", *words[1:], *TINY, *search)
 
 
 def test_a_saved_model_is_planned_and_compiled(words, count):

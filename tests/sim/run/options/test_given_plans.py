@@ -122,7 +122,7 @@ def test_a_log_has_the_plan_of_its_fastest_trial(tmp_path):
     space = PlanSpace(only_product(graph), graph, TINY)
     path = tmp_path / "log"
     chosen = first_legal(graph)
-    with open_log(path, tuning_key(graph, TINY, TIMING), "model", space) as log:
+    with open_log(path, tuning_key(graph, TINY, TIMING), "model", {None: space}) as log:
         log.add(Entry(strategy="random", trial=0, chosen=chosen, cycles=5))
     given = GivenPlan(tuned=str(path))
     assert given.of([graph], TINY, TIMING) == (space.plan(chosen),)
