@@ -134,9 +134,9 @@ def test_a_trial_on_the_rtl_goes_to_who_has_the_simulator(tmp_path):
         places.append(current_thread().name[0])
         return Found(trial.config.dim)
 
-    first = replace(FIRST, oracle="rtl")
-    plan = SearchPlan(space=SPACE, first=first, strategy="exhaustive", trials=0)
-    with open_log(tmp_path / "log", "k", "rtl", SPACE) as log:
+    part = replace(PART, first=replace(FIRST, oracle="rtl"))
+    plan = SearchPlan(parts=(part,), strategy="exhaustive", trials=0)
+    with open_log(tmp_path / "log", "k", "rtl", {None: SPACE}) as log:
         search(plan, log, [lane("a", ()), lane("b", [(CONFIG,)])], silent, compute)
     assert places == ["b"]
 
