@@ -10,7 +10,16 @@ import typer
 from celosia.isa.config import AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
-from celosia.sim.command.options.common import LatencyOption, PresetOption, RateOption, SetOption
+from celosia.sim.command.options.common import (
+    LatencyOption,
+    PlanOption,
+    PresetOption,
+    RateOption,
+    ScheduleOption,
+    SetOption,
+    StagesOption,
+    TunedOption,
+)
 from celosia.sim.command.options.groups import Group, grouped
 from celosia.sim.command.options.model import (
     BesideOption,
@@ -26,6 +35,7 @@ from celosia.sim.command.options.model import (
 )
 from celosia.sim.command.outputs.plan_report import planned_program
 from celosia.sim.command.outputs.precision_table import precision_table
+from celosia.sim.run.options.given_plans import GivenPlan
 from celosia.sim.run.programs.kept_plan import kept_plan
 from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.output import check_destination, open_atomically
@@ -43,6 +53,7 @@ from celosia.sim.workloads.models.prepare import (
 )
 from celosia.sim.workloads.models.saved_model import SAVED_SUFFIX, save_prepared
 from celosia.sim.workloads.published_encoder import published_profiles
+from celosia.sw.compiler.compiled import CompiledGraph
 from celosia.sw.compiler.pipeline import Decide
 from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.ir.graph import Graph
@@ -88,6 +99,17 @@ def _quantized(
     )
 
 
+def _given(
+    *,
+    plan: PlanOption = None,
+    schedule: ScheduleOption = None,
+    stages: StagesOption = None,
+    tuned: TunedOption = None,
+) -> GivenPlan:
+    """Where plans come from."""
+    return GivenPlan(plan=plan, schedule=schedule, tuned=tuned, stages=stages)
+
+
 @grouped
 def build(
     model: Annotated[
@@ -106,16 +128,19 @@ def build(
     preset: PresetOption = None,
     overrides: SetOption = None,
     timing: Annotated[MemoryTiming, Group(_memory)],
+    given: Annotated[GivenPlan, Group(_given)],
 ) -> None:
     """Quantize a model, and save all that `celosia run MODEL.plan` needs.
 
     Its plans are decided and its programs compiled for this configuration and memory; on others, a
-    run decides anew. With several --dim of one name, it is for each of these sizes. The published
+    run decides anew. With several --dim of one name, it is for each of these sizes, with plans of
+    its own for each. The published
     MiniLM is for `celosia run encoder --model MODEL.plan`, too: for texts of any lengths.
     """
     if output.suffix != SAVED_SUFFIX:
         raise InputError(f"-o {output}: the name of a plan ends with {SAVED_SUFFIX}")
     check_destination(output)
+    given.check()
     hardware = resolve_config(preset or "base", overrides or ()), timing
     profiles, job = parse_profiles(sizes or ()), model_run(model, details, hardware, hint=True)
     with progress_bar() as tell:
@@ -132,7 +157,7 @@ def build(
             prepared = prepare_profiles(job, profiles, 0, tell)
         for each in prepared:
             check_unit(str(model), each.model, hardware[0])
-        prepared = tuple(replace(each, decided=_decided(each, hardware, tell)) for each in prepared)
+        prepared = _with_programs(prepared, hardware, given, tell)
     with open_atomically(output) as file:
         programs = save_prepared(prepared, file)
     _tell(output, prepared, programs)
@@ -156,24 +181,40 @@ def _tell(output: Path, prepared: Sequence[Prepared], programs: int) -> None:
     )
 
 
-def _decided(
-    prepared: Prepared, hardware: tuple[AcceleratorConfig, MemoryTiming], tell: Progress
-) -> Decided:
-    """Plans and programs of all segments.  Raises `InputError` for what cannot be compiled."""
+def _with_programs(
+    prepared: Sequence[Prepared],
+    hardware: tuple[AcceleratorConfig, MemoryTiming],
+    given: GivenPlan,
+    tell: Progress,
+) -> tuple[Prepared, ...]:
+    """All sizes with plans and programs.  Raises `InputError` for what cannot be compiled."""
     tell("comparing programs", None)
+    graphs = [segment.graph for each in prepared for segment in each.model.segments]
+    plans = iter(given.of(graphs, *hardware))
     try:
-        found = [
-            compile_graph(
-                each.graph,
-                hardware[0],
-                Decide(_compared(each.graph, hardware)),
-                timing=hardware[1],
+        return tuple(
+            replace(
+                each,
+                decided=Decided.on(
+                    *hardware,
+                    [
+                        _compiled(segment.graph, next(plans), hardware)
+                        for segment in each.model.segments
+                    ],
+                ),
             )
-            for each in prepared.model.segments
-        ]
+            for each in prepared
+        )
     except ValueError as error:
         raise InputError(str(error)) from None
-    return Decided.on(*hardware, found)
+
+
+def _compiled(
+    graph: Graph, plan: Plan | None, hardware: tuple[AcceleratorConfig, MemoryTiming]
+) -> CompiledGraph:
+    """The program of a plan; None: of the compiler's own."""
+    decide = Decide(plan or _compared(graph, hardware))
+    return compile_graph(graph, hardware[0], decide, timing=hardware[1])
 
 
 def _compared(graph: Graph, hardware: tuple[AcceleratorConfig, MemoryTiming]) -> Plan:

@@ -266,7 +266,7 @@ TunedOption = Annotated[
     typer.Option(
         "--tuned",
         metavar="FILE",
-        help="matmul: the best plan of a log of celosia tune, rather than the compiler's.",
+        help="The best plans of a log of celosia tune, rather than the compiler's.",
         rich_help_panel=COMPUTES,
     ),
 ]

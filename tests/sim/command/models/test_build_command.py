@@ -99,6 +99,36 @@ def test_models_of_two_files_are_built_and_run_beside_each_other():
     refused("--beside: not with minilm", "build", "minilm", "--beside", "b.onnx", "-o", "n.plan")
 
 
+def two_products():
+    """Two products of an input each, whose sizes are free."""
+    given = {"x": ["n", 8], "z": ["k", 8]}
+    weights = {name: floats(8, 16, seed=seed) for seed, name in enumerate("vw")}
+    nodes = [helper.make_node("MatMul", list(each), [f"y{each[0]}"]) for each in ("xv", "zw")]
+    return model(nodes, given, ["yx", "yz"], weights, opset=20)
+
+
+def test_plans_that_are_given_are_kept_for_each_size():
+    Path("m.onnx").write_bytes(two_products().SerializeToString())
+    sizes = ("--dim", "n=5", "--dim", "n=40", "--dim", "k=3")
+    kinds = {}
+    for stages in ("sequential", "greedy"):
+        right("build", "m.onnx", *sizes, "--stages", stages, "-o", "m.plan")
+        profiles = load_prepared(Path("m.plan"))
+        assert [each.sizes["n"] for each in profiles] == [5, 40]
+        plans = [plan for each in profiles for plan in each.decided.plans]
+        kinds[stages] = [type(plan.stages[0]).__name__ for plan in plans]
+        x: dict[str, Any] = {"x": floats(40, 8), "z": floats(3, 8)}
+        np.savez("x.npz", **x)
+        right(*RUN, "--input", "x.npz", "--json", "j.json")
+        assert json.loads(Path("j.json").read_text())["mismatches"] == 0
+    assert kinds == {"sequential": ["LinearStage"] * 2, "greedy": ["ConcurrentStage"] * 2}
+    words = ("build", "m.onnx", *sizes, "-o", "n.plan")
+    refused("not together with --stages dp", *words, "--stages", "dp", "--schedule", "s.toml")
+    refused("--stages fast: there are best,", *words, "--stages", "fast")
+    refused("no.toml: No such file", *words, "--plan", "no.toml")
+    assert not Path("n.plan").exists()
+
+
 def published(monkeypatch):
     """A small encoder in the place of the published one, and the criteria it is asked for by."""
     shape = EncoderShape(layers=1, width=16, heads=2, hidden=32)
