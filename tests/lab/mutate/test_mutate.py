@@ -130,14 +130,15 @@ def test_a_fault_and_what_tries_it_can_be_sent_elsewhere(tmp_path):
     class Sending(ThreadPoolExecutor):
         def submit(self, fn, /, *args, **kwargs):
             sent.append(pickle.loads(pickle.dumps((fn, *args))))
-            return super().submit(lambda: Trial("p", "", "a test", 1.0))
+            return super().submit(lambda: ("", Trial("p", "", "a test", 1.0)))
 
     for fault in (parse_patch(PATCH, "p"), load_faults(ROOT)[0]):
         (result,) = Campaign(tmp_path, fresh=True).run(
             [fault], [Lane(make=lambda: Sending(1))], silent
         )
         assert result.caught_by == "a test"
-        work, item = sent.pop()
+        answer, item = sent.pop()
+        (work,) = answer.args
         assert item == fault
         assert (work.func, work.keywords["root"]) == (try_fault, tmp_path)
 
