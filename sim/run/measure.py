@@ -155,7 +155,8 @@ def _issued(program: ProgramFile, result: RunResult, begun: int | None) -> Seque
 def _compile(
     device: Device, operator: Operator, timing: MemoryTiming, plan: Plan | None
 ) -> Compiled:
+    problem, name = operator.operands.problem, operator.name
     try:
-        return compile_product(device, operator.operands.problem, plan=plan, timing=timing)
+        return compile_product(device, problem, plan=plan, timing=timing, name=name)
     except ValueError as error:
         raise InputError(f"{operator.name}: {error}") from error

@@ -146,24 +146,25 @@ def compile_product(
     buffers: Buffers | None = None,
     plan: Plan | None = None,
     timing: MemoryTiming | None = None,
+    name: str = "matmul",
 ) -> Compiled:
     """Commands and arrays for `problem` on `device`, computed as `plan` says.
 
-    Without a `plan`, the best one that is found for the memory's `timing` is taken.  The arrays are
-    placed behind those of `buffers`, if there are any.  Raises `ValueError` if the problem cannot
-    be computed, or does not fit the device's memory.
+    A plan is of a graph called `name`; without one, the best that is found for the memory's
+    `timing` is taken.  The arrays are placed behind those of `buffers`, if there are any.  Raises
+    `ValueError` if the problem cannot be computed, or does not fit the device's memory.
     """
     config = device.config
     if problem.scale is not None:
         problem = replace(problem, scale=short_scale(problem.scale, config))
-    graph = graph_of("matmul", problem)
+    graph = graph_of(name, problem)
     buffers = buffers or Buffers(device)
     base = buffers.next_address()
     addresses, _ = place_tensors(graph.tensors.values(), base)
     arrays = {}
-    for name, tensor in graph.tensors.items():
-        shape = (tensor.cols,) if name == "bias" else tensor.shape
-        arrays[name] = buffers.place(name, addresses[name], shape, tensor.type)
+    for each, tensor in graph.tensors.items():
+        shape = (tensor.cols,) if each == "bias" else tensor.shape
+        arrays[each] = buffers.place(each, addresses[each], shape, tensor.type)
     memory = timing or MemoryTiming()
     compiled = compile_graph(graph, config, Decide(plan), Encode(base=base), timing=memory)
     return Compiled(

@@ -10,13 +10,24 @@ import pytest
 from celosia.isa.presets import PRESETS
 from celosia.sim.devices.devices import open_device
 from celosia.sim.run import product_run
-from celosia.sim.run.options.options import Check, RunOptions, Target, Told, Watching
+from celosia.sim.run.options.given_plans import GivenPlan
+from celosia.sim.run.options.options import (
+    Check,
+    Compiling,
+    RunOptions,
+    Target,
+    Told,
+    Watching,
+)
 from celosia.sim.run.product_run import run_products
 from celosia.sim.support.problems import InputError
 from celosia.sim.workloads.jobs import ProductJob
 from celosia.sim.workloads.operands import random_operands
 from celosia.sim.workloads.product_workloads import Operator
+from celosia.sw.compiler.pipeline import find_plan
 from celosia.sw.ir.matmul import MatMul
+from celosia.sw.planning.forms.text import print_plan
+from celosia.sw.planning.problems import graph_of
 
 TARGET = Target(simulator="functional", preset="tiny")
 TWO = tuple(
@@ -47,9 +58,9 @@ class Openings:
         return device
 
 
-def ran(check: Check = "all", openings=None):
+def ran(check: Check = "all", openings=None, **more):
     told = []
-    options = RunOptions(workload="m", target=TARGET, watching=Watching(check=check))
+    options = RunOptions(workload="m", target=TARGET, watching=Watching(check=check), **more)
     outcome = run_products(
         ProductJob(TWO),
         options,
@@ -122,3 +133,16 @@ def test_scales_that_were_rounded_are_in_the_report():
     options = RunOptions(workload="m", target=target)
     outcome = run_products(ProductJob((scaled,)), options, lambda *_: None, open_device, 0.0)
     assert outcome.report.rounded_scales is not None
+
+
+def test_each_product_takes_the_plan_of_its_name(tmp_path):
+    graphs = [graph_of(each.name, each.operands.problem) for each in TWO]
+    plans = [find_plan(graph, PRESETS["tiny"], TARGET.timing) for graph in graphs]
+    path = tmp_path / "plans.toml"
+    given = Compiling(given=GivenPlan(plan=str(path)))
+    path.write_text("\n".join(print_plan(plan) for plan in plans))
+    outcome, _ = ran(compiling=given)
+    assert [each.mismatches for each in outcome.report.operators] == [0, 0]
+    path.write_text(print_plan(replace(plans[0], graph="third")))
+    with pytest.raises(InputError, match="'third' is none of 'first', 'second'"):
+        ran(compiling=given)
