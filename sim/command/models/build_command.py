@@ -134,8 +134,8 @@ def build(
 
     Its plans are decided and its programs compiled for this configuration and memory; on others, a
     run decides anew. With several --dim of one name, it is for each of these sizes, with plans of
-    its own for each. The published
-    MiniLM is for `celosia run encoder --model MODEL.plan`, too: for texts of any lengths.
+    its own for each. The published MiniLM is for `celosia run encoder --model MODEL.plan`, too: for
+    texts of any lengths.
     """
     if output.suffix != SAVED_SUFFIX:
         raise InputError(f"-o {output}: the name of a plan ends with {SAVED_SUFFIX}")

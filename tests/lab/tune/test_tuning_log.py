@@ -217,7 +217,7 @@ def test_a_graph_that_is_alike_takes_the_plan_under_its_own_names(tmp_path, name
 
 
 def test_what_differs_in_more_than_names_and_numbers_is_not_alike():
-    """Of the six products of a layer, the four that are as large have one key."""
+    """Four of the six products of a layer are as large, and have one key."""
     works = works_of(options_of(("minilm-linears",))[0])
     keys = [tuning_key(each.graph, CONFIG, TIMING) for each in works]
     assert [keys.index(key) for key in keys] == [0, 0, 0, 0, 4, 5]

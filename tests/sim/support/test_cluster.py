@@ -52,7 +52,7 @@ def own_cache(_=None, dask_worker=None) -> str:
 
 
 ANSWERS = itertools.cycle([False, True])
-"""Of two workers, which are asked one after the other."""
+"""What two workers answer, which are asked one after the other."""
 
 
 def stands_on_the_second(_) -> bool:

@@ -54,7 +54,7 @@ class Machines:
     standing: str = ""
     """What caches have at first: places and needs, "bA cB"."""
     moved: str = ""
-    """Whose cache has by then what an item needs, if it is not that of its lane: "A1c"."""
+    """The places whose caches have by then what items need, if not those of lanes: "A1c"."""
     at: str = ""
     """Where what is called is."""
     deadly: str = ""
