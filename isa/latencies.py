@@ -18,6 +18,7 @@ __all__ = [
     "LOCAL_READ_LATENCY",
     "LOOP_ISSUE_CYCLES",
     "MIN_PRODUCT_CYCLES",
+    "POLYNOMIAL_LATENCY",
     "ROW_LATENCY",
     "SCALER_LATENCY",
     "SQUARED_FACTS_CYCLES",
@@ -75,6 +76,8 @@ def tile_cycles(
 
 SCALER_LATENCY: Final = 10
 """Cycles that a turn of the lanes' scaler takes."""
+POLYNOMIAL_LATENCY: Final = 16
+"""Cycles from the end of the first turn that an element takes to the begin of its second one."""
 
 
 def lane_latency(scalings: int, parts: int = 1) -> int:

@@ -195,7 +195,7 @@ class Costs:
             float(sum(array_cycles(op) for op in ops)),
             reads / rate,
             writes / rate,
-            float(sum(work.cycles for work in works)),
+            float(sum(work.pace for work in works)),
         )
 
     def _bytes(self, view: View) -> int:

@@ -44,10 +44,12 @@ EFFORTS: Final = {"mvout": _Effort(16_000, 8, 2), "transform": _Effort(60_000, 6
 _PROGRAM_TILES: Final = 32
 """Products of tiles that take as long to follow as what else is in a program."""
 _LEAST_PROGRAMS: Final = 16
-"""Products of which fewer programs could be followed keep their plan: their ends do not matter."""
+"""The ends of a product do not matter of which fewer programs could be followed."""
+_GAIN: Final = 0.005
+"""The share by which another plan of such a product must be better: it has more commands."""
 _CUTS: Final = 4
 """The plans with the best ways to cut the blocks, with which a search may start."""
-_ENOUGH: Final = 1.03
+_ENOUGH: Final = 1.01
 """A plan that takes so many times the array's own cycles is taken as it is."""
 _HEIGHTS: Final = (1, 2, 3, 4, 6, 8, 16)
 _WIDTHS: Final = (1, 2, 3, 4, 6, 8)
@@ -72,8 +74,6 @@ def refine(
     search = _Search(config, tiles(op.out.cols, dim), tiles(op.a.cols, dim))
     followed = len(stage.rows) * search.columns * search.depth + _PROGRAM_TILES
     cost = PlanCosts(graph, config, timing, effort.followed // followed)
-    if cost.most < _LEAST_PROGRAMS:
-        return first
 
     def cycles(plan: Plan) -> float:
         found = cost(plan)
@@ -82,7 +82,12 @@ def refine(
     def roughly(plan: Plan) -> float:
         return predict_stage(op, graph, config, only_stage(plan), timing).cycles
 
-    starts = sorted(sorted(search.starts(plans), key=roughly)[: effort.starts], key=cycles)
+    starts = sorted(search.starts(plans), key=roughly)[: effort.starts]
+    if cost.most < _LEAST_PROGRAMS:
+        enough = (1 - _GAIN) * cycles(first)
+        other = min(starts, key=cycles)
+        return other if cycles(other) < enough else first
+    starts.sort(key=cycles)
     if cycles(starts[0]) <= _ENOUGH * op.out.rows * search.columns * search.depth:
         return starts[0]
     best = starts[: effort.descents]
@@ -155,15 +160,18 @@ class _Search:
         yield from (_changed(plan, drain=replace(drain, tiles=count)) for count in (1, 2, 3, 4))
 
     def banks(self, plan: Plan) -> Iterator[Plan]:
-        """Banks for pieces of A; all others are for those of weights, but for results."""
-        count, rows = self.config.scratchpad_banks, self.config.scratchpad_bank_rows
+        """Banks for pieces of A, and how long these are; others are for weights and results."""
+        number, rows = self.config.scratchpad_banks, self.config.scratchpad_bank_rows
         *_, (_, last) = plan.rings["b"].spans
-        banks = [(bank * rows, rows) for bank in range(count - 1)]
-        banks.append(((count - 1) * rows, last))
-        for first in range(1, count):
+        banks = [(bank * rows, rows) for bank in range(number - 1)]
+        banks.append(((number - 1) * rows, last))
+        for first in range(1, number):
             spans = {"a": tuple(banks[:first]), "b": tuple(banks[first:])}
             rings = {name: replace(plan.rings[name], spans=each) for name, each in spans.items()}
-            yield replace(plan, rings={**plan.rings, **rings})
+            moved = replace(plan, rings={**plan.rings, **rings})
+            yield moved
+            for count in _FEW:
+                yield _changed(moved, a=replace(only_stage(plan).a, tiles=count, first=count))
 
     def ends(self, plan: Plan) -> Iterator[Plan]:
         """The other loop order, and parts of the last block."""

@@ -57,7 +57,7 @@ class Expected:
                 tile = tile_cycles(self._config, op.w_type, transposed=op.w_transposed)
                 return max(op.rows, tile) * op.count
             case Transform():
-                return transform_work(op, self._config).cycles
+                return transform_work(op, self._config).pace
             case Load() | LoadParameters():
                 return self._moved(op.to)
             case Store():

@@ -11,13 +11,14 @@ from celosia.sw.timeline.banks import Banks
 __all__ = ["RESULT_CYCLES", "ArrayUnit"]
 
 ROW_CYCLES: Final = 5
-"""Cycles from a product that leaves its queue to its first row."""
-WAVE_CYCLES: Final = 1
+"""Cycles from a product that leaves its queue to its first row, at least."""
+WAVE_CYCLES: Final = 3
 """Cycles from a product that leaves its queue to the first row of its weights."""
-TRANSPOSED_ROW_CYCLES: Final = 6
-"""Cycles from a product with transposed weights that leaves its queue to its first row, beside a
-tile that passes the transposer."""
-RESULT_CYCLES: Final = 2
+FILL_CYCLES: Final = 2
+"""The same, where they pass the transposer."""
+BEHIND_CYCLES: Final = 2
+"""Cycles from weights that begin to enter the array to the first row for them."""
+RESULT_CYCLES: Final = 1
 """Cycles from a row in the array to its result, beside the array's two dimensions."""
 
 
@@ -34,6 +35,8 @@ class ArrayUnit:
         """From when and until when its rows are read, if no weights are in their way."""
         self._wave = 0.0
         """When the weights so far have been read."""
+        self._drain = -inf
+        """From when on the last tile leaves the transposer."""
 
     def take(
         self,
@@ -51,12 +54,14 @@ class ArrayUnit:
         """
         (a, w, c), dim = operands, self._config.dim
         tile = tile_cycles(self._config, weights, transposed=transposed)
-        lead = TRANSPOSED_ROW_CYCLES - ROW_CYCLES if transposed else 0
-        # The array takes weights when it has turned to those before, the transposer a bit sooner.
-        wave = max(begin + WAVE_CYCLES + lead, self._wave, self._begin - lead)
-        begin += dim + TRANSPOSED_ROW_CYCLES if transposed else ROW_CYCLES
-        # A tile behind a faster one waits until the shadow registers of whole rows are free.
-        begin = max(begin, self.over, self._begin + tile)
+        # The array takes weights when the shadow registers of those before are free.
+        free = self._begin + tile - BEHIND_CYCLES
+        if transposed:
+            wave = self._filled(max(begin + FILL_CYCLES, self._wave))
+            enters = self._drain = max(wave + dim, free)
+        else:
+            enters = wave = max(begin + WAVE_CYCLES, self._wave, free, self._drain + dim)
+        begin = max(begin + ROW_CYCLES, enters + BEHIND_CYCLES, self.over)
         begin = max(begin, self._behind(a, w, (wave, wave + tile), transposed=transposed))
         self._begin, self._end, self._wave = begin, begin + rows, wave + tile
         self.over = begin + max(rows, tile, MIN_PRODUCT_CYCLES)
@@ -65,6 +70,14 @@ class ArrayUnit:
         if adds:
             self._sums.stream(c, begin + 2 * dim, self._end + 2 * dim)
         return begin
+
+    def _filled(self, begin: float) -> float:
+        """When weights that could be read from `begin` on enter the transposer.
+
+        Those before leave it meanwhile, or alone.
+        """
+        drain = self._drain
+        return drain if begin <= drain else max(begin, drain + self._config.dim)
 
     def _behind(self, a: int, w: int, wave: tuple[float, float], *, transposed: bool) -> float:
         """When rows from `a` on may enter because of weights from `w` on, read in `wave`.

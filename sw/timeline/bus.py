@@ -1,13 +1,14 @@
 """How long rows of tensors take on the memory's channels."""
 
+from collections import deque
 from dataclasses import dataclass
-from math import gcd
+from math import gcd, inf
 from typing import Final
 
 from celosia.isa.config import MAX_REQUEST_BYTES, AcceleratorConfig
 from celosia.isa.memory import MemoryTiming
 
-__all__ = ["Bus", "Credit", "Transfer"]
+__all__ = ["Bursts", "Bus", "Transfer"]
 
 REQUEST_CYCLES: Final = 6
 """How long a burst is in flight beyond the memory's latency and its beats."""
@@ -18,16 +19,13 @@ class Transfer:
     """The cost of what one operation moves."""
 
     bytes: int
-    bursts: float
+    bursts: int
     cycles: float
     """Cycles of the channel, if nothing holds it up."""
 
 
 class Bus:
-    """A configuration's bus at a memory.
-
-    Rows begin anywhere in a beat, if their pitch allows it: what a row costs is then a mean.
-    """
+    """A configuration's bus at a memory."""
 
     def __init__(self, config: AcceleratorConfig, timing: MemoryTiming):
         stalls = dict(zip(("ar", "r", "aw", "w", "b"), timing.stalls(), strict=True))
@@ -41,6 +39,8 @@ class Bus:
         self.read_again = _slowed(stalls["ar"]) + _slowed(stalls["r"]) - 2
         """Cycles from the end of a burst to the address of one that waited for it."""
         self.write_flight = flight + _slowed(stalls["aw"]) + _slowed(stalls["b"])
+        self.write_again = self.latency + 1 + _slowed(stalls["aw"]) + _slowed(stalls["b"])
+        """Cycles from the last beat of a burst to the address of one that waited for it."""
         late = 2.0 if timing.ready_after_valid else 1.0
         self.read_address = max(_slowed(stalls["ar"]), late)
         self.write_address = max(_slowed(stalls["aw"]), late)
@@ -66,35 +66,55 @@ class Bus:
         if key not in self._known:
             full, rest = divmod(size, MAX_REQUEST_BYTES)
             parts = [MAX_REQUEST_BYTES] * full + [rest] * bool(rest)
-            beats = sum(self._beats(part, pitch, key[3], rows) for part in parts)
-            bursts = float(len(parts))
-            cycles = beats * (self.read_beat if local_row else self.write_beat)
-            cycles = max(cycles, bursts * (self.read_address if local_row else self.write_address))
+            beat, address = self.write_beat, self.write_address
             if local_row:
-                cycles = max(cycles, float(-(-size // local_row)))
-            self._known[key] = Transfer(rows * size, rows * bursts, rows * cycles)
+                beat, address = self.read_beat, self.read_address
+            least = max(len(parts) * address, -(-size // local_row) if local_row else 0)
+            period = self.bytes // gcd(pitch, self.bytes)
+            cycles = 0.0
+            for row in range(min(rows, period)):
+                first = (start + row * pitch) % self.bytes
+                beats = sum(-(-(first + part) // self.bytes) for part in parts)
+                cycles += max(beats * beat, least) * len(range(row, rows, period))
+            self._known[key] = Transfer(rows * size, rows * len(parts), cycles)
         return self._known[key]
 
-    def _beats(self, size: int, pitch: int, start: int, rows: int) -> float:
-        """The mean beats of a burst of `size` bytes, over rows that begin `pitch` bytes apart."""
-        step = gcd(pitch, self.bytes) if rows > 1 else self.bytes
-        first = start % step
-        starts = range(first, self.bytes, step) if rows > 1 else (start,)
-        return sum(-(-(each + size) // self.bytes) for each in starts) / len(starts)
 
+class Bursts:
+    """The bursts of a channel: only so many are on their way, from their address to their end."""
 
-class Credit:
-    """Bursts in flight: between their address and their end there are only so many."""
+    def __init__(self, requests: int, again: float, flight: float, pace: float):
+        self._requests, self._again, self._flight, self._pace = requests, again, flight, pace
+        self._over = deque([-inf] * requests, requests)
+        """When the data of each of the last ones were over."""
 
-    def __init__(self, requests: int, flight: float):
-        self._pace, self._flight = flight / requests, flight
-        self._due = 0.0
-        """When the bursts so far would have been sent, one after the other at an even pace."""
+    def take(
+        self, first: float, free: float, move: Transfer, burst: float, *, latency: float = 0
+    ) -> tuple[float, float]:
+        """The next bursts are those of `move`, of `burst` cycles, from an address at `first` on.
 
-    def last(self, first: float, bursts: float) -> float:
-        """When the last one of so many bursts is sent, the first of which could be at `first`."""
-        self._due = max(self._due, first) + bursts * self._pace
-        return self._due - self._flight
+        Their data follow an address by `latency`, on a channel that is free from `free` on.  Where
+        as many as may be on their way hide how long they are, they are not followed one by one.
+        Returns when the last address is sent, and when all data were there.
+        """
+        count, over = move.bursts, self._over
+        if self._flight <= self._requests * burst and over[0] + self._again <= first:
+            end = max(free, first + latency) + burst * count
+            over.extend(end - burst * left for left in reversed(range(min(count, len(over)))))
+            return first, end
+        address = first
+        for _ in range(count):
+            address = max(address, over[0] + self._again)
+            free = max(free, address + latency) + burst
+            over.append(free)
+            address += self._pace
+        return address - self._pace, free
+
+    def wait(self, move: Transfer, cycles: float) -> None:
+        """The data of the last bursts, those of `move`, take so many cycles longer."""
+        count = min(move.bursts, self._requests)
+        waiting = [self._over.pop() + cycles for _ in range(count)]
+        self._over.extend(reversed(waiting))
 
 
 def _slowed(percent: int) -> float:

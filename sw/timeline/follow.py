@@ -33,8 +33,6 @@ MIN_ISSUE: Final = 2
 """Cycles from one operation to the next, at least."""
 TOKEN_CYCLES: Final = TOKEN_LATENCY - 1
 """Cycles from a store that is over to the load that waits for it."""
-END_CYCLES: Final = 2
-"""Cycles from the last event to the end of the run."""
 TRANSFORMS: Final = 1 << 40
 """What is added to the number of a transform, which stands for a time, so that it is no load's."""
 
@@ -95,7 +93,7 @@ class Timeline:
         ends = [self._issued]
         for each in (self._load_ends, self._store_ends, self._transform_ends, self._product_ends):
             ends += each[-1:]
-        return round(max(ends)) + END_CYCLES
+        return round(max(ends))
 
     def configure(self, commands: int) -> None:
         """Commands that are no operations."""

@@ -73,7 +73,7 @@ class FollowedTransforms:
         self, queued: QueuedTransform, number: int, start: float, over: float
     ) -> list[Served]:
         """When the steps are taken that could be from `start` to `over`: rows wait for banks."""
-        count = queued.work.steps
+        count = queued.work.reads
         reads = [(self._banks, row) for row in queued.read_rows]
         reads += [(self._sums, row) for row in queued.sum_rows]
         found = [banks.served(row, start, over, count) for banks, row in reads]

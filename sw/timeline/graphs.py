@@ -151,13 +151,12 @@ def transform_work(op: Transform, config: AcceleratorConfig) -> TransformWork:
     entering = turns * ((blocks - 1) * full + last)
     counted = entry.counted or op.settings.get("moments", 0)
     slot = op.settings.get("statistics", 0)
-    scaling = rows * entering * entry.scalings  # The scaler takes one turn in a cycle.
     return TransformWork(
         steps=steps,
-        cycles=max(
-            scaling, rows * (max([entering, *(each.blocks for each in op.targets)]) + header)
-        ),
+        reads=steps // 2 if entry.paired else steps,
+        cycles=rows * (max([entering, *(each.blocks for each in op.targets)]) + header),
         scalings=entry.scalings,
+        turning=rows * entering if entry.scalings > 1 else 0,
         last_part=last - 1,
         # Half a row of bytes takes an access, too.
         accesses=tuple(rows * blocks if staged else each.rows * each.blocks for each in op.targets),

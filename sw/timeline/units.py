@@ -1,7 +1,7 @@
 """The units of an accelerator and their clocks, in cycles.  Each takes operations in order."""
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from copy import copy
 from dataclasses import dataclass
 from typing import Final
@@ -13,7 +13,9 @@ from celosia.isa.latencies import (
     FACTS_CYCLES,
     FACTS_LATENCY,
     LOCAL_READ_LATENCY,
+    POLYNOMIAL_LATENCY,
     ROW_LATENCY,
+    SCALER_LATENCY,
     SQUARED_FACTS_CYCLES,
     SQUARED_FACTS_LATENCY,
     STEP_LATENCY,
@@ -21,27 +23,30 @@ from celosia.isa.latencies import (
     lane_latency,
 )
 from celosia.sw.timeline.banks import Banks
-from celosia.sw.timeline.bus import Bus, Credit, Transfer
+from celosia.sw.timeline.bus import Bursts, Bus, Transfer
 
 __all__ = ["WRITTEN_CYCLES", "LoadUnit", "StoreUnit", "TransformUnit", "TransformWork"]
 
 ADDRESS_CYCLES: Final = ADDRESS_LATENCY + 1
 """Cycles from a load that leaves its queue until its address is accepted."""
-LOADED_CYCLES: Final = ROW_LATENCY + 3
+LOADED_CYCLES: Final = ROW_LATENCY - 1
 """Cycles from the last beat on offer until the rows may be read."""
-WRITTEN_CYCLES: Final = LOADED_CYCLES - 1
+WRITTEN_CYCLES: Final = ROW_LATENCY - 1
 """Cycles from a beat on offer until its local rows are written."""
-RESPONSE_CYCLES: Final = 3
-"""Cycles from the last beat to the end of a store, beside the memory's latency."""
 LOAD_BUFFER: Final = 4
 """Cycles that rows may wait for their bank before beats wait, too."""
 STORE_BUFFER: Final = 32
 """Rows that a store is ahead, mostly."""
-PLACED_CYCLES: Final = LOCAL_READ_LATENCY + 2
+PLACED_CYCLES: Final = LOCAL_READ_LATENCY + 3
 """Cycles from a step of a transform that is accepted to its result in the scratchpad, beside those
 in the lanes."""
-COUNTED_CYCLES: Final = 32
-"""Cycles from the last step of a row to its sums."""
+TURN_CYCLES: Final = SCALER_LATENCY + POLYNOMIAL_LATENCY
+"""Cycles from the first turn of the scaler that a part takes to its second one."""
+COUNTED_CYCLES: Final = 5
+"""Cycles from the last step of a row to its sums, beside those in the lanes."""
+AHEAD_CYCLES: Final = 4
+"""Cycles by which facts of rows with squares are earlier, since a row begins before the one before
+it ends."""
 
 
 _Delay = Callable[..., float]
@@ -52,10 +57,8 @@ class LoadUnit:
     """Addresses go out ahead of the data; data come in order."""
 
     def __init__(self, config: AcceleratorConfig, bus: Bus):
-        self._bus = bus
-        self._requests = config.read_requests
-        self._over = deque([0.0] * self._requests, self._requests)
-        """When each of the last bursts was over: only then another one may be on its way."""
+        self._bus, self._requests = bus, config.read_requests
+        self._bursts = Bursts(self._requests, bus.read_again, bus.read_flight, bus.read_address)
         self._taken = 0.0
         """When the next load may leave its queue."""
         self._data = 0.0
@@ -68,7 +71,7 @@ class LoadUnit:
         begin, latency = max(begin, self._taken), self._bus.latency
         first, burst = begin + ADDRESS_CYCLES, move.cycles / move.bursts
         start = max(self._data, first + latency)
-        last, self._data = self._bursts(first, move, burst)
+        last, self._data = self._bursts.take(first, self._data, move, burst, latency=latency)
         self._taken = max(begin + segments, last + 1 - ADDRESS_CYCLES)
         return max(start, self._written), max(self._data, self._written + rows)
 
@@ -81,32 +84,11 @@ class LoadUnit:
         self._written = end
         waits = end - LOAD_BUFFER - self._data
         if waits > 0:
-            count = min(round(move.bursts), self._requests)
-            waiting = [self._over.pop() + waits for _ in range(count)]
-            self._over.extend(reversed(waiting))
+            self._bursts.wait(move, waits)
             self._data += waits
         ahead = self._requests * move.cycles / move.bursts + self._bus.latency
         self._taken = max(self._taken, self._data - ahead)
         return end + LOADED_CYCLES
-
-    def _bursts(self, first: float, move: Transfer, burst: float) -> tuple[float, float]:
-        """When the last address is sent, and all data are there, from the `first` address on.
-
-        As many bursts as may be on their way hide the latency, or are followed one by one.
-        """
-        count, latency, over = round(move.bursts), self._bus.latency, self._over
-        again = self._bus.read_again
-        if self._bus.read_flight <= self._requests * burst and over[0] + again <= first:
-            end = max(self._data, first + latency) + move.cycles
-            over.extend(end - burst * left for left in reversed(range(min(count, len(over)))))
-            return first, end
-        address, data = first, self._data
-        for _ in range(count):
-            address = max(address, over[0] + again)
-            data = max(data, address + latency) + burst
-            over.append(data)
-            address += self._bus.read_address
-        return address - self._bus.read_address, data
 
 
 class StoreUnit:
@@ -114,7 +96,9 @@ class StoreUnit:
 
     def __init__(self, config: AcceleratorConfig, bus: Bus):
         self._bus = bus
-        self._credit = Credit(config.write_requests, bus.write_flight)
+        self._bursts = Bursts(
+            config.write_requests, bus.write_again, bus.write_flight, bus.write_address
+        )
         self._taken = 0.0
         self._data = 0.0
 
@@ -131,12 +115,12 @@ class StoreUnit:
         """
         data = max(self._data, max(begin, self._taken) + STORE_LATENCY)
         read, late = self._reads(begin, move, words, row, banks.claim)
-        sent = self._credit.last(data, move.bursts)
         cycles = max(move.cycles, words)
-        self._data = max(data + cycles + late, read + STORE_LATENCY, sent)
+        _, sent = self._bursts.take(data, data, move, cycles / move.bursts)
+        self._data = max(sent + late, read + STORE_LATENCY)
         ahead = DRAIN_WORDS * cycles / words
         self._taken = max(read, self._data - STORE_LATENCY - ahead)
-        return self._taken + 1, self._data + self._bus.latency + RESPONSE_CYCLES
+        return self._taken + 1, self._data + self._bus.latency
 
     def _reads(
         self, begin: float, move: Transfer, words: int, row: int, delay: _Delay
@@ -163,11 +147,15 @@ class TransformWork:
     """What matters of a transform, its rows in local memories apart."""
 
     steps: int
+    reads: int
+    """How many of them read the source, and how many, if there is one, the residual."""
     cycles: int
     """Cycles in which all steps enter the lanes, part by part: a row takes at least as many as one
-    of its results has local rows, and as the scaler has turns for it."""
+    of its results has local rows."""
     scalings: int = 0
     """Turns of the lanes' scaler that an element takes."""
+    turning: int = 0
+    """Parts of which each takes two of these turns."""
     last_part: int = 0
     """How many of these are behind the one in which the last step is accepted."""
     accesses: tuple[int, ...]
@@ -180,6 +168,11 @@ class TransformWork:
     finishes: bool = False
     """Whether it completes its rows' sums."""
     squares: bool = False
+
+    @property
+    def pace(self) -> int:
+        """Cycles from one of many such transforms to the next."""
+        return max(self.cycles, 2 * self.turning)
 
     @property
     def latency(self) -> int:
@@ -198,9 +191,10 @@ class Background:
         """The sums of `work`, whose steps are from `begin` to `end`, are complete."""
         row = SQUARED_FACTS_CYCLES if work.squares else FACTS_CYCLES
         latency = SQUARED_FACTS_LATENCY if work.squares else FACTS_LATENCY
-        steps = (end - begin) / work.rows
-        first = max(self._free, begin + steps + COUNTED_CYCLES)
-        over = max(first + row * work.rows, end + COUNTED_CYCLES + row)
+        ahead = AHEAD_CYCLES if work.squares and work.rows > 1 else 0
+        steps, counted = (end - begin) / work.rows, COUNTED_CYCLES + lane_latency(work.scalings)
+        first = max(self._free, begin + steps + counted)
+        over = max(first + row * work.rows - ahead, end + counted + row)
         self._free = over
         self._derived = ((work.slots, over + latency - row), *self._derived[:3])
 
@@ -216,11 +210,39 @@ class Background:
         )
 
 
+class Turns:
+    """Parts of which each takes two turns of the scaler: in their second one, no other enters."""
+
+    def __init__(self, parts: Iterable[tuple[float, float]] = ()):
+        self._parts = deque(parts)
+        """From when and until when the last ones entered, in order."""
+
+    def copy(self) -> "Turns":
+        """The same parts."""
+        return Turns(self._parts)
+
+    def enter(self, begin: float, parts: float) -> float:
+        """So many could enter from `begin` on: when they have."""
+        while self._parts and self._parts[0][1] + TURN_CYCLES <= begin:
+            self._parts.popleft()
+        left, number = parts, 0
+        while left:
+            alone = number == len(self._parts)
+            first, last = (begin, begin) if alone else self._parts[number]
+            if (room := first + TURN_CYCLES - begin) > 0:
+                count = min(left, room)
+                self._parts.append((begin, begin + count))
+                left, begin = left - count, begin + count
+            if left and not alone:
+                begin, number = max(begin, last + TURN_CYCLES), number + 1
+        return begin
+
+
 class TransformUnit:
     """A part of a step per cycle, or a word of a result; transforms follow without a pause."""
 
     def __init__(self) -> None:
-        self._background = Background()
+        self._background, self._turns = Background(), Turns()
         self._taken = 0.0
         self.placed = [0.0, 0.0]
         """When the first and the second results so far are in their banks."""
@@ -228,7 +250,8 @@ class TransformUnit:
     def copy(self) -> "TransformUnit":
         """One that goes on from here as this one does."""
         other = copy(self)
-        other._background, other.placed = copy(self._background), list(self.placed)
+        other._background, other._turns = copy(self._background), self._turns.copy()
+        other.placed = list(self.placed)
         return other
 
     def begin(self, begin: float, work: TransformWork) -> tuple[float, float]:
@@ -236,7 +259,10 @@ class TransformUnit:
         begin = max(begin + STEP_LATENCY, self._taken)
         if work.facts or work.finishes:
             begin = max(begin, self._background.ready(work.slots))
-        return begin, begin + 1 + work.cycles
+        end = begin + work.cycles
+        if work.turning:
+            end = max(end, self._turns.enter(begin, work.turning))
+        return begin, end
 
     def finish(self, work: TransformWork, begin: float, end: float) -> float:
         """Its steps are from `begin` to `end`: when it has read its rows."""

@@ -18,6 +18,7 @@ from celosia.sw.ir.matmul import MatMul
 from celosia.sw.ir.program_interpret import interpret as interpret_program
 from celosia.sw.planning.decisions.decide import decide, ranked
 from celosia.sw.planning.forms.plan import only_stage
+from celosia.sw.timeline.graphs import GraphCycles
 from tests.sw.planning.test_finish import finished
 from tests.sw.scheduling.products import product_graph
 from tests.sw.scheduling.test_product import check
@@ -52,9 +53,27 @@ def test_a_short_product_uses_most_of_the_array(shape, transposed, share):
 
 def test_a_long_product_keeps_its_plan():
     config = resolve_config("base")
-    graph, _ = product_graph(MatMul(m=512, n=256, k=256))
+    graph, _ = product_graph(MatMul(m=1024, n=1024, k=256))
     plans = ranked(graph, config)
     assert refine(plans, graph, config) is plans[0]
+
+
+@pytest.mark.parametrize(("gain", "kept"), [(0.004, True), (0.006, False)])
+def test_the_plan_of_a_product_whose_ends_do_not_matter_must_be_better_by_half_a_percent(
+    gain, kept, monkeypatch
+):
+    config, first, followed = resolve_config("base"), 10_000, list[int]()
+    graph, _ = product_graph(MatMul(m=512, n=256, k=256))
+    plans = ranked(graph, config)
+
+    def predicted(graph, config, plan, *rest):
+        cycles = first if plan is plans[0] else round(first * (1 - gain))
+        followed.append(cycles)
+        return GraphCycles(cycles, ())
+
+    monkeypatch.setattr("celosia.sw.compiler.descent.predict", predicted)
+    assert (refine(plans, graph, config) is plans[0]) is kept
+    assert 1 < len(followed) < 16
 
 
 @pytest.mark.parametrize("rows", [4, 5, 20, 30, 37])

@@ -81,9 +81,28 @@ def test_without_pairs_a_tile_of_int4_takes_as_long_as_one_of_int8():
 def test_weights_are_read_before_their_rows():
     array, banks = unit()
     begin = take(array, 0, BANK, begin=100)
-    assert 4 <= begin - 100 <= 6
-    assert banks.delay(BANK, 100, 110, 10) == pytest.approx(DIM, abs=2)
-    assert banks.delay(BANK, 100 + DIM + 2, 110 + DIM + 2, 10) == 0
+    assert begin - 100 == 5
+    assert banks.delay(BANK, 103, 113, 10) == DIM
+    assert banks.delay(BANK, 103 + DIM, 113 + DIM, 10) == 0
+
+
+def test_a_tile_that_comes_too_late_waits_until_the_one_before_has_left_the_transposer():
+    """Each fills it in 16 cycles, and enters the array in the 16 behind; rows follow 2 later.
+
+    The third one could fill it 3 cycles after the second one began to leave, but not beside it.
+    """
+    array, _ = unit()
+    begins = [take(array, 0, BANK, begin=begin, transposed=True) for begin in (100, 102, 135)]
+    assert begins == [100 + 2 + DIM + 2, 100 + 2 + 2 * DIM + 2, 100 + 2 + 4 * DIM + 2]
+
+
+def test_a_tile_fills_the_transposer_behind_weights_that_pass_it_by():
+    """Weights of the second product are read until the first one's rows are in, and 14 later."""
+    array, _ = unit()
+    first = take(array, 0, BANK, begin=100)
+    take(array, 16, BANK, begin=102)
+    third = take(array, 0, 2 * BANK, begin=104, transposed=True)
+    assert third == first + DIM - 2 + 2 * DIM + 2
 
 
 def test_weights_of_tall_rows_come_as_soon_as_those_before_are_in_the_array():

@@ -4,7 +4,7 @@ import pytest
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
-from celosia.sw.timeline.bus import Bus, Credit
+from celosia.sw.timeline.bus import Bursts, Bus, Transfer
 
 BASE = PRESETS["base"]
 
@@ -22,7 +22,9 @@ def test_aligned_rows_cost_a_cycle_per_beat():
 def test_rows_that_begin_within_a_beat_cost_one_more():
     assert cycles(10, 64, 64, start=4) == 50
     # Of four rows, one begins with a beat.
-    assert cycles(16, 64, 4) == pytest.approx(16 * 4.75)
+    assert cycles(16, 64, 4) == 16 * 4.75
+    assert cycles(3, 16, 75, start=0) == 1 + 2 + 2
+    assert cycles(17, 16, 75, start=5) == 2 * 16 + 1
 
 
 def test_long_rows_are_several_bursts():
@@ -58,18 +60,37 @@ def test_addresses_that_are_refused_take_longer_than_late_ones(late):
 def test_a_burst_is_in_flight_for_the_latency_and_both_handshakes():
     """6 cycles, the latency, and for each channel one, or two where every second is refused."""
     bus = Bus(BASE, MemoryTiming(latency=40))
-    assert (bus.read_flight, bus.write_flight, bus.read_again) == (48, 48, 0)
+    assert (bus.read_flight, bus.write_flight) == (48, 48)
+    assert (bus.read_again, bus.write_again) == (0, 43)
     half = Bus(BASE, MemoryTiming(latency=40, channel_stalls=(("r", 50), ("aw", 50), ("b", 50))))
-    assert (half.read_flight, half.write_flight, half.read_again) == (49, 50, 1)
+    assert (half.read_flight, half.write_flight) == (49, 50)
+    assert (half.read_again, half.write_again) == (1, 45)
     assert Bus(BASE, MemoryTiming(latency=40, reorder=True)).read_flight == 68
 
 
-def test_only_so_many_bursts_are_in_flight():
-    credit = Credit(requests=4, flight=40)
-    assert credit.last(100, 4) == pytest.approx(100)
-    assert credit.last(100, 4) == pytest.approx(140)
+def test_only_so_many_bursts_are_on_their_way():
+    """Four at once; the next one 40 cycles behind the end of the one that was four before it."""
+    bursts, move = Bursts(requests=4, again=40, flight=41, pace=1), Transfer(64, 4, 4)
+    assert bursts.take(100, 100, move, 1) == (103, 104)
+    assert bursts.take(104, 104, move, 1) == (144, 145)
     # After a pause, they are all free again.
-    assert credit.last(1000, 4) == pytest.approx(1000)
+    assert bursts.take(1000, 1000, move, 1) == (1003, 1004)
+
+
+def test_long_bursts_hide_how_long_they_are_on_their_way():
+    bursts = Bursts(requests=4, again=60, flight=61, pace=1)
+    assert bursts.take(100, 100, Transfer(4096, 64, 1024), 16)[1] == 100 + 1024
+    # What comes behind them waits for the last but three.
+    address, _ = bursts.take(100 + 1024, 100 + 1024, Transfer(16, 1, 1), 1)
+    assert address == 100 + 1024 - 3 * 16 + 60
+
+
+def test_bursts_that_take_longer_are_over_later():
+    bursts, move = Bursts(requests=4, again=40, flight=41, pace=1), Transfer(32, 2, 2)
+    bursts.take(100, 100, move, 1)
+    bursts.wait(move, 10)
+    bursts.take(102, 102, move, 1)
+    assert bursts.take(104, 104, Transfer(16, 1, 1), 1)[0] == 101 + 10 + 40
 
 
 def test_a_bus_that_is_wider_than_a_local_row_waits_for_its_rows():

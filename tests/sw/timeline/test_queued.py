@@ -4,7 +4,7 @@ from celosia.sw.timeline.local import LocalTimes
 from celosia.sw.timeline.queued import QueuedTransform
 from celosia.sw.timeline.units import TransformWork
 
-WORK = TransformWork(steps=8, cycles=8, accesses=(8,), rows=8, slots=range(0))
+WORK = TransformWork(steps=8, reads=8, cycles=8, accesses=(8,), rows=8, slots=range(0))
 
 
 def test_a_transform_reads_at_once_and_writes_when_results_have_left_the_lanes():

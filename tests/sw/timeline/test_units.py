@@ -24,7 +24,14 @@ def bus(**timing):
 
 def work(rows=32, **more):
     steps = 8 * rows
-    given = {"steps": steps, "cycles": steps, "accesses": (), "rows": rows, "slots": range(rows)}
+    given = {
+        "steps": steps,
+        "reads": steps,
+        "cycles": steps,
+        "accesses": (),
+        "rows": rows,
+        "slots": range(rows),
+    }
     return TransformWork(**given | more)
 
 
@@ -69,6 +76,32 @@ def test_a_store_ends_a_latency_after_its_rows_are_read():
         read, end = unit.take(0, line.write(64, 64, 64), 256, 0, Banks(4096, 4))
         assert 256 - 64 <= read <= 260
         assert latency + 256 < end < latency + 256 + 30
+
+
+def test_a_narrow_store_waits_for_answers_to_those_on_their_way():
+    """32 bursts of a beat at once; the next 32 when the first of these are answered: 44 cycles."""
+    line = bus(latency=40)
+    unit = StoreUnit(BASE, line)
+    _, end = unit.take(0, line.write(64, 16, 64), 64, 0, Banks(4096, 4))
+    assert end == 17 + 44 + 32 + 40
+
+
+@pytest.mark.parametrize(
+    ("parts", "cycles"), [(24, 24), (26, 26), (27, 53), (32, 58), (52, 78), (53, 105), (104, 182)]
+)
+def test_parts_of_two_turns_enter_in_groups(parts, cycles):
+    """26 have their first turn, then these their second one, while no other has its first."""
+    assert TransformUnit().begin(0, work(cycles=0, turning=parts)) == (1, 1 + cycles)
+
+
+@pytest.mark.parametrize(("pause", "cycles"), [(0, 14), (5, 11 + 10 + 3), (16, 10 + 14), (26, 14)])
+def test_a_transform_meets_the_turns_of_the_one_before(pause, cycles):
+    """Ten parts, and 14 behind them; the second turns of the ten are from cycle 26 to 36."""
+    unit = TransformUnit()
+    begin, end = unit.begin(0, work(cycles=0, turning=10))
+    unit.finish(work(), begin, end)
+    begin, end = unit.begin(end - 1 + pause, work(cycles=0, turning=14))
+    assert (begin, end - begin) == (11 + pause, cycles)
 
 
 def test_facts_are_derived_row_by_row():
@@ -125,10 +158,10 @@ def test_a_store_that_its_bank_holds_up_reads_no_row_before():
 def test_results_leave_the_lanes_part_by_part(scalings):
     done = work(last_part=3, scalings=scalings)
     assert TransformUnit().finish(done, 0, 100) == 98
-    assert done.latency == 22 + 10 * scalings
+    assert done.latency == 23 + 10 * scalings
 
 
 def test_steps_are_as_far_apart_as_their_results_have_words():
     begin, end = TransformUnit().begin(0, work(cycles=500))
     assert begin == 1  # A register is on the way.
-    assert end - begin == 501
+    assert end - begin == 500

@@ -11,6 +11,7 @@ from typing import Final
 
 from celosia.sim.export.silicon.fpga.boards import Board
 from celosia.sim.export.silicon.fpga.implement import (
+    ROUTABLE,
     Implementation,
     find_tool,
     place,
@@ -87,7 +88,7 @@ def build_bitstream(
     tool refuses.
     """
     tell("synthesis", None)
-    netlist = synthesize(verilog + clock.verilog + board.wrapper(), "board", tools.yosys)
+    netlist = synthesize(verilog + clock.verilog + board.wrapper(), "board", tools.yosys, ROUTABLE)
     with tempfile.TemporaryDirectory(prefix="celosia-board-") as folder:
         files = {"board.lpf": board.constraints()}
         words = (tools.nextpnr, *board.options, "--lpf", "board.lpf", "--textcfg", "board.config")

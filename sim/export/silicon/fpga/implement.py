@@ -28,6 +28,8 @@ from celosia.sim.support.progress import Progress
 __all__ = [
     "DEVICES",
     "RESOURCES",
+    "ROUTABLE",
+    "SMALL",
     "Implementation",
     "LongestPath",
     "device_options",
@@ -59,13 +61,18 @@ _SCRIPT: Final = """\
 read_verilog design.v
 hierarchy -top {top}
 rename -hide w:*[*]
-synth_ecp5 -abc9 -top {top} -run begin:check
+synth_ecp5 {mapping} -top {top} -run begin:check
 hierarchy -check
 blackbox =A:whitebox
 write_json netlist.json
 """
 """Names with brackets are hidden: as aliases of arrays, nextpnr takes them for its own.  The last
 part of `synth_ecp5` would name each cell after what it drives: minutes for names nobody reads."""
+
+SMALL: Final = "-abc9"
+"""How Yosys maps to LUTs: to few of them."""
+ROUTABLE: Final = "-nowidelut"
+"""The same, but to LUTs that may stand apart: a tenth more of them, which routing needs."""
 
 _ROUTER: Final = ("--router", "router1")
 """The router that takes up what is in the way of an arc, and lays it anew: it goes on to the end
@@ -164,7 +171,7 @@ def implement(
     yosys, nextpnr = tools
     options = device_options(device)
     tell("synthesis", None)
-    netlist = synthesize(verilog, top, yosys)
+    netlist = synthesize(verilog, top, yosys, SMALL)
     with tempfile.TemporaryDirectory(prefix="celosia-fpga-") as folder:
         words = (nextpnr, *options, "--freq", f"{aim_mhz:g}", "--out-of-context")
         jobs = [place_job(words, netlist, seed, Path(folder)) for seed in seeds]
@@ -206,9 +213,12 @@ def place(
     return Implementation(best[0], fmax, best[2], given_up)
 
 
-def synthesize(verilog: str, top: str, yosys: Yosys) -> Path:
-    """The netlist of the module `top`, in the cache.  Raises `EnvironmentProblem`."""
-    script = _SCRIPT.format(top=top)
+def synthesize(verilog: str, top: str, yosys: Yosys, mapping: str) -> Path:
+    """The netlist of the module `top`, in the cache; `mapping` is `SMALL` or `ROUTABLE`.
+
+    Raises `EnvironmentProblem`.
+    """
+    script = _SCRIPT.format(top=top, mapping=mapping)
 
     def make(work: Path) -> Path:
         (work / "design.v").write_text(verilog)
