@@ -189,10 +189,10 @@ class Timeline:
         begin = max([begin, *(self._when_written(self.parameters, each) for each in parameters)])
         if residual is not None:
             begin = max(begin, self._when_written(self.scratchpad, residual))
-        read_rows = [] if residual is None else [residual[0]]
+        read_rows = [] if residual is None else [residual]
         if memory is self.scratchpad:
-            read_rows.append(rows[0])
-        sums = [rows[0]] if memory is self.accumulator else []
+            read_rows.append(rows)
+        sums = [rows] if memory is self.accumulator else []
         self._queued_transforms.append(
             QueuedTransform(
                 begin, work, memory, rows, targets, residual, parameters, read_rows, sums

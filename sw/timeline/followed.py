@@ -45,6 +45,8 @@ class FollowedTransforms:
         before, unit, work = self._unit, self._unit.copy(), queued.work
         self._unit = unit
         start, over = unit.begin(queued.begin, work)
+        idle = min(float(work.latency), start - before.taken)
+        over += self._own_results(queued, over - start, idle)
         steps = self._steps(queued, number, start, over)
         end = self._place(queued, number, steps)
         # A step waits until there is room for its results.
@@ -69,15 +71,36 @@ class FollowedTransforms:
         self._sums.take_back(last.number)
         return last.queued, last.times
 
+    def _own_results(self, queued: QueuedTransform, cycles: float, idle: float) -> float:
+        """By how much longer a transform of so many `cycles` takes that meets its own results.
+
+        They come first at their bank, after some `idle` cycles.  A step waits there whose operand
+        are two rows, as do all where the bank has more to serve than there are cycles; else steps
+        are between results.
+        """
+        work, size, waits = queued.work, self._banks.rows, 0.0
+        for row, last in queued.read_rows:
+            places = zip(queued.targets, work.accesses, strict=True)
+            results = sum(count for (place, _), count in places if place // size == row // size)
+            both = last - row == work.steps and queued.residual is not None
+            if results and (both or work.passes * (last - row) + results > cycles):
+                waits = max(waits, results * max(0.0, 1 - idle / cycles))
+        return waits
+
     def _steps(
         self, queued: QueuedTransform, number: int, start: float, over: float
     ) -> list[Served]:
         """When the steps are taken that could be from `start` to `over`: rows wait for banks."""
-        count = queued.work.reads
-        reads = [(self._banks, row) for row in queued.read_rows]
-        reads += [(self._sums, row) for row in queued.sum_rows]
-        found = [banks.served(row, start, over, count) for banks, row in reads]
-        for banks, row in reads:
+        work, found = queued.work, list[list[Served]]()
+        wanted = [
+            (banks, row, work.passes * (last - row))
+            for banks, reads in ((self._banks, queued.read_rows), (self._sums, queued.sum_rows))
+            for row, last in reads
+        ]
+        for banks, row, count in wanted:
+            served = banks.served(row, start, over, count)
+            found.append([(begin, end, rate * work.steps / count) for begin, end, rate in served])
+        for banks, row, count in wanted:
             banks.claim(row, start, over, count, owner=number)
         return max(found, key=lambda each: each[-1][1])
 

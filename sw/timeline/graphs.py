@@ -153,11 +153,11 @@ def transform_work(op: Transform, config: AcceleratorConfig) -> TransformWork:
     slot = op.settings.get("statistics", 0)
     return TransformWork(
         steps=steps,
-        reads=steps // 2 if entry.paired else steps,
         cycles=rows * (max([entering, *(each.blocks for each in op.targets)]) + header),
         scalings=entry.scalings,
         turning=rows * entering if entry.scalings > 1 else 0,
         last_part=last - 1,
+        passes=2 if entry.rotates else 1,
         # Half a row of bytes takes an access, too.
         accesses=tuple(rows * blocks if staged else each.rows * each.blocks for each in op.targets),
         rows=rows,

@@ -48,16 +48,15 @@ class QueuedTransform:
     targets: Sequence[Rows]
     residual: Rows | None
     parameters: Sequence[Rows]
-    read_rows: Sequence[int]
-    """The first rows of what it reads in the scratchpad."""
-    sum_rows: Sequence[int]
-    """The first rows of what it reads in the accumulator."""
+    read_rows: Sequence[Rows]
+    """What it reads in the scratchpad."""
+    sum_rows: Sequence[Rows]
+    """What it reads in the accumulator."""
 
     def meets(self, bank: int, size: int, until: float) -> bool:
         """Whether it could come to this bank of the scratchpad, of so many rows, before `until`."""
         writes = until > self.begin + self.work.latency
         reads = until > self.begin
-        targets = [rows[0] for rows in self.targets]
-        return (reads and any(row // size == bank for row in self.read_rows)) or (
-            writes and any(row // size == bank for row in targets)
+        return (reads and any(row // size == bank for row, _ in self.read_rows)) or (
+            writes and any(row // size == bank for row, _ in self.targets)
         )

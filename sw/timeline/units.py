@@ -147,8 +147,6 @@ class TransformWork:
     """What matters of a transform, its rows in local memories apart."""
 
     steps: int
-    reads: int
-    """How many of them read the source, and how many, if there is one, the residual."""
     cycles: int
     """Cycles in which all steps enter the lanes, part by part: a row takes at least as many as one
     of its results has local rows."""
@@ -158,6 +156,8 @@ class TransformWork:
     """Parts of which each takes two of these turns."""
     last_part: int = 0
     """How many of these are behind the one in which the last step is accepted."""
+    passes: int = 1
+    """How many times the rows of each operand are read."""
     accesses: tuple[int, ...]
     """Accesses to the scratchpad that each of the results takes."""
     rows: int
@@ -243,7 +243,8 @@ class TransformUnit:
 
     def __init__(self) -> None:
         self._background, self._turns = Background(), Turns()
-        self._taken = 0.0
+        self.taken = 0.0
+        """When all steps so far have been taken."""
         self.placed = [0.0, 0.0]
         """When the first and the second results so far are in their banks."""
 
@@ -256,7 +257,7 @@ class TransformUnit:
 
     def begin(self, begin: float, work: TransformWork) -> tuple[float, float]:
         """When the steps of a transform that could begin then do so, and end if none waits."""
-        begin = max(begin + STEP_LATENCY, self._taken)
+        begin = max(begin + STEP_LATENCY, self.taken)
         if work.facts or work.finishes:
             begin = max(begin, self._background.ready(work.slots))
         end = begin + work.cycles
@@ -268,5 +269,5 @@ class TransformUnit:
         """Its steps are from `begin` to `end`: when it has read its rows."""
         if work.finishes:
             self._background.derive(work, begin, end)
-        self._taken = end
+        self.taken = end
         return end + 1 - work.last_part

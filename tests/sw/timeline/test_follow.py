@@ -24,9 +24,7 @@ def product(timeline, a=0, w=4096, c=0, rows=64, **more):
 def transform(timeline, to, rows=64):
     """A step for each row, whose results are two local rows each."""
     words = 2 * rows
-    work = TransformWork(
-        steps=rows, reads=rows, cycles=words, accesses=(words,), rows=rows, slots=range(0)
-    )
+    work = TransformWork(steps=rows, cycles=words, accesses=(words,), rows=rows, slots=range(0))
     timeline.transform(work, (timeline.accumulator, (0, rows)), [(to, to + words)])
 
 

@@ -12,11 +12,11 @@ ROWS, BANK = 64, 1000
 
 
 def queued(begin=100, source=0, target=0, read=()):
-    work = TransformWork(
-        steps=ROWS, reads=ROWS, cycles=ROWS, accesses=(ROWS,), rows=ROWS, slots=range(0)
-    )
+    work = TransformWork(steps=ROWS, cycles=ROWS, accesses=(ROWS,), rows=ROWS, slots=range(0))
     places = (source, source + ROWS), [(target, target + ROWS)]
-    return QueuedTransform(begin, work, LocalTimes.of(10), *places, None, (), read, [source])
+    reads = [(row, row + ROWS) for row in read]
+    sums = [(source, source + ROWS)]
+    return QueuedTransform(begin, work, LocalTimes.of(10), *places, None, (), reads, sums)
 
 
 @pytest.fixture

@@ -6,17 +6,17 @@ import pytest
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
+from celosia.sw.compiler.passes import planned
 from celosia.sw.compiler.pipeline import Decide
 from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.ir.graph import Mask
 from celosia.sw.ir.matmul import MatMul
-from celosia.sw.ir.program import Transform
 from celosia.sw.models import cases
 from celosia.sw.planning.choices import DEFAULT
 from celosia.sw.planning.decisions.decide import decide
 from celosia.sw.planning.problems import graph_of
 from celosia.sw.reference.encoder import EncoderShape
-from celosia.sw.timeline.graphs import GraphCycles, transform_work
+from celosia.sw.timeline.graphs import GraphCycles
 from tests.sw.scheduling.products import product_graph
 
 BASE, TINY = PRESETS["base"], PRESETS["tiny"]
@@ -73,13 +73,27 @@ def test_products_take_what_is_predicted_to_the_cycle(preset, shape, b_transpose
     assert compiled.expected(MemoryTiming()).cycles == pytest.approx(cycles, abs=1)
 
 
-def test_each_operand_of_a_pair_is_read_in_half_of_the_steps():
-    """A row of 16 bytes of either operand holds half of 16 int16: all of them are 256 rows."""
-    compiled = compile_graph(cases.multiply_case(16, 128, 0).graph, BASE, Decide(DEFAULT))
-    ops = (written.op for written in compiled.ops)
-    works = [transform_work(op, BASE) for op in ops if isinstance(op, Transform)]
-    assert sum(work.steps for work in works) == 2 * 256
-    assert sum(work.reads for work in works) == 256
+@pytest.mark.parametrize(
+    ("case", "ring", "cycles"),
+    # Measured as above; the results of the second half come to the bank of what is read.
+    [
+        (cases.residual_case(16, 128, 0), "", 1_696),
+        (cases.multiply_case(16, 128, 0), "", 1_113),
+        (cases.rotate_case(16, 128, 0), "", 1_827),
+        (cases.layernorm_case(16, 128, 0), "", 1_865),
+        (cases.residual_case(16, 128, 0), "wide", 1_920),
+        (cases.residual_case(4, 64, 0), "wide", 364),
+        (cases.layernorm_case(16, 64, 0), "narrow, normalized", 1_521),
+    ],
+)
+def test_operands_and_results_meet_at_banks(case, ring, cycles):
+    """In bank 3, which operands are read from."""
+    plan, bank = planned(case.graph, BASE, DEFAULT), 3 * BASE.scratchpad_bank_rows
+    moved = {name: ((bank + 1024 * n, 1024),) for n, name in enumerate(ring.split(", ")) if name}
+    rings = {name: replace(plan.rings[name], spans=spans) for name, spans in moved.items()}
+    how = Decide(replace(plan, rings={**plan.rings, **rings}))
+    found = compile_graph(case.graph, BASE, how).expected(MemoryTiming())
+    assert found.cycles == pytest.approx(cycles, rel=0.012)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +114,7 @@ def test_products_that_transforms_finish_closely_meet_at_banks(preset, shape, cy
     out = replace(graph.tensors["c"], type="int16")
     graph = replace(graph, tensors={**graph.tensors, "c": out})
     found = compile_graph(graph, config, Decide(decide(graph, config))).expected(MemoryTiming())
-    assert found.cycles == pytest.approx(cycles, rel=0.01)
+    assert found.cycles == pytest.approx(cycles, rel=0.012)
 
 
 def test_one_lane_waits_for_the_banks_of_products_that_come_later():

@@ -26,7 +26,6 @@ def work(rows=32, **more):
     steps = 8 * rows
     given = {
         "steps": steps,
-        "reads": steps,
         "cycles": steps,
         "accesses": (),
         "rows": rows,
