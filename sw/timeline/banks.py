@@ -1,8 +1,10 @@
 """The delays of units that meet at the single ports of the scratchpad's banks."""
 
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterator
 from math import inf
+from operator import itemgetter
 from typing import Final
 
 __all__ = ["Banks", "Served"]
@@ -14,6 +16,8 @@ TOO_FEW: Final = 1e-6
 """Accesses that are none: sums of fractions are not exact."""
 REMEMBERED: Final = 64
 """Claims of a bank that may still meet a new one."""
+STREAMS: Final = 1024
+"""Streams of a bank that may: products are known long before loads far ahead of them."""
 
 
 class Banks:
@@ -26,7 +30,7 @@ class Banks:
 
     def __init__(self, rows: int, count: int):
         self.rows = rows
-        self._streams: list[deque[Served]] = [deque(maxlen=REMEMBERED) for _ in range(count)]
+        self._streams: list[list[Served]] = [[] for _ in range(count)]
         self._claims: list[deque[Served]] = [deque(maxlen=REMEMBERED) for _ in range(count)]
         self._owned: list[deque[tuple[int, Served]]] = [
             deque(maxlen=REMEMBERED) for _ in range(count)
@@ -46,7 +50,8 @@ class Banks:
         meanwhile, and catches up as fast as its bank lets it.
         """
         share, bank = min(1.0, accesses / max(1.0, end - begin)), row // self.rows
-        meeting = [each for each in self._streams[bank] if each[1] > begin]
+        streams = self._streams[bank]
+        meeting = streams[bisect_right(streams, begin, key=itemgetter(1)) :]
         for claims in (self._claims[bank], (claim for _, claim in self._owned[bank])):
             meeting += [each for each in claims if each[1] > begin and share + each[2] > 1]
         if not meeting or share * (end - begin) < TOO_FEW:
@@ -92,6 +97,8 @@ class Banks:
             begin, before, _ = streams.pop()
             end = max(end, before)
         streams.append((begin, end, 1.0))
+        if len(streams) > 2 * STREAMS:
+            del streams[:STREAMS]
 
     def _disturb(self, bank: int, begin: float, end: float) -> None:
         """Remember the first owner with a claim between `begin` and `end`."""
