@@ -19,6 +19,10 @@ from tests.support.cells import fake_yosys
 
 BOARD = BOARDS["ulx3s-85f"]
 
+YOSYS = """
+assert 'synth_ecp5 -nowidelut -top board' in open('script.ys').read()
+open('netlist.json', 'w').write('{}')
+"""
 PLL = "open('pll.v', 'w').write('module pll();'); print('clkout0 frequency: 19.75 MHz')"
 NEXTPNR = """
 import json
@@ -40,8 +44,9 @@ def tool(folder, name, body):
 
 
 @pytest.fixture
-def tools(tmp_path):
-    yosys = fake_yosys(tmp_path, "open('netlist.json', 'w').write('{}')")
+def tools(tmp_path, monkeypatch):
+    monkeypatch.setenv("CELOSIA_CACHE", str(tmp_path / "cache"))
+    yosys = fake_yosys(tmp_path, YOSYS)
     names = (("nextpnr", NEXTPNR), ("pll", PLL), ("pack", PACK))
     return BoardTools(yosys, *(tool(tmp_path, name, body) for name, body in names))
 
