@@ -30,6 +30,8 @@ _TILES: Final = 8_192
 of short ones."""
 _ROWS: Final = 16
 """Tiles of rows, at least: a few blocks, of which one follows the other."""
+_FEW_KEYS: Final = 256
+"""Keys of which scores never wait in memory to advantage, if there is room for all."""
 FORMS: Final[Mapping[str, Mapping[str, bool]]] = {
     "as by rule": {},
     "at once": {"whole_scores": True, "short_blocks": True},
@@ -65,7 +67,7 @@ def choose_scores(
 ) -> Choices:
     """`choices` with the form in which all heads of `graph` take least, if it saves that share.
 
-    Scores of all keys at once, in blocks as tall as others would be, are not compared: all else
+    Scores of few keys at once, in blocks as tall as others would be, are not compared: all else
     computes or moves as much, or more.
     """
     if all(_are_tall(part, config, choices) for part, _ in _probes(graph, config, choices)):
@@ -78,11 +80,13 @@ def choose_scores(
 
 
 def _are_tall(part: Graph, config: AcceleratorConfig, choices: Choices) -> bool:
-    """Whether all scores of `part` are made at once, in no more blocks than rows need."""
+    """Whether scores of few keys are made at once in `part`, in no more blocks than rows need."""
     with suppress(ValueError):
         tall = choices.block_tiles * config.dim
         return all(
-            len(group.keys) == 1 and len(group.rows) == tiles(sum(group.rows), tall)
+            len(group.keys) == 1
+            and sum(group.keys) <= _FEW_KEYS
+            and len(group.rows) == tiles(sum(group.rows), tall)
             for group in head_groups(decide_graph(part, config, choices))
         )
     return False
