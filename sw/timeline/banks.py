@@ -1,6 +1,6 @@
 """The delays of units that meet at the single ports of the scratchpad's banks."""
 
-from bisect import bisect_right
+from bisect import bisect_right, insort
 from collections import deque
 from collections.abc import Iterator
 from math import inf
@@ -96,7 +96,7 @@ class Banks:
         if streams and streams[-1][1] >= begin > streams[-1][0]:
             begin, before, _ = streams.pop()
             end = max(end, before)
-        streams.append((begin, end, 1.0))
+        insort(streams, (begin, end, 1.0), key=itemgetter(1))
         if len(streams) > 2 * STREAMS:
             del streams[:STREAMS]
 

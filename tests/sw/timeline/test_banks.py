@@ -108,3 +108,19 @@ def test_what_takes_next_to_no_time_is_served_at_once():
     banks.stream(0, 0, 100)
     assert banks.delay(0, 10, 10 + 1e-7, 2) == 0
     assert banks.delay(0, 10, 10, 2) == 0
+
+
+def test_a_stream_that_is_known_behind_a_later_one_hides_none():
+    banks = Banks(100, 1)
+    banks.stream(0, 100, 200)
+    banks.stream(0, 10, 20)
+    assert banks.delay(0, 100, 110, 10) == 100
+    assert banks.delay(0, 10, 15, 5) == 10
+
+
+def test_streams_are_remembered_for_as_long_as_loads_may_be_ahead_of_them():
+    """Four of 20 cycles are left: of ten accesses, four are served at 36, four at 56, two at 76."""
+    banks = Banks(100, 1)
+    for number in range(1000):
+        banks.stream(0, 20 * number, 20 * number + 16)
+    assert banks.delay(0, 20, 30, 10) == 78 - 30
