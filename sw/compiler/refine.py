@@ -39,7 +39,7 @@ class _Effort(NamedTuple):
     """Starts from which they are."""
 
 
-EFFORTS: Final = {"mvout": _Effort(16_000, 8, 2), "transform": _Effort(60_000, 64, 3)}
+EFFORTS: Final = {"mvout": _Effort(16_000, 16, 2), "transform": _Effort(60_000, 32, 3)}
 """By what finishes a product: up to a second, and some seconds where results meet weights."""
 _PROGRAM_TILES: Final = 32
 """Products of tiles that take as long to follow as what else is in a program."""
