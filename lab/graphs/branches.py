@@ -1,8 +1,9 @@
 """Graphs with branches that do not depend on each other, by name.
 
 They are as wide as MiniLM (384, 12 heads, 1,536 hidden), with random weights, and were chosen
-before anything was measured on them.  The last two were chosen by the limit that units set: one
-branch needs memory for longer than the array, the other one the array for longer than memory.
+before anything was measured on them.  `decode-beside-prefill` and `decode-deep` were chosen by the
+limit that units set: one branch needs memory for longer than the array, the other one the array for
+longer than memory.
 """
 
 from collections.abc import Callable, Mapping
@@ -93,6 +94,17 @@ def _texts_deep(parts: "_Parts") -> Case:
     return parts.case("long.0.norm.small", "short.3.norm.small")
 
 
+def _encoders(parts: "_Parts") -> Case:
+    """Two texts of 64 tokens, in two and in four layers of a third of the width, of 4 heads."""
+    parts.width, parts.hidden = parts.width // 3, parts.hidden // 3
+    parts.heads = max(1, parts.heads // 3)
+    for name, layers in (("short", 2), ("long", 4)):
+        text = parts.stream(name, 64)
+        for layer in range(layers):
+            text = parts.layer(f"{name}.{layer}", *text)
+    return parts.case("short.1.norm.small", "long.3.norm.small")
+
+
 def _decode_deep(parts: "_Parts") -> Case:
     """The prefill of 128 tokens in a layer beside the step of another text in four."""
     parts.layer("prefill.0", *parts.stream("text", 128))
@@ -108,6 +120,7 @@ BRANCHES: Final[Mapping[str, Callable[["_Parts"], Case]]] = {
     "encoder-decoder": _encoder_decoder,
     "decode-beside-prefill": _decode_beside_prefill,
     "texts-deep": _texts_deep,
+    "encoders": _encoders,
     "decode-deep": _decode_deep,
 }
 """The graphs by their names."""
