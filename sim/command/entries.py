@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib import import_module
+from inspect import getdoc
 from typing import Any, ClassVar, Final
 
 import typer
@@ -102,7 +103,13 @@ def _made(command: Command) -> Any:
     else:
         app.command(
             command.name,
+            help=_unwrapped(getdoc(does) or ""),
             context_settings=dict(command.settings),
             rich_help_panel=command.panel,
         )(guarded(does))
     return typer.main.get_group(app).commands[command.name]
+
+
+def _unwrapped(text: str) -> str:
+    """A text whose paragraphs are lines: a terminal breaks them where it ends."""
+    return "\n\n".join(" ".join(each.split()) for each in text.split("\n\n"))

@@ -194,7 +194,7 @@ def place(
     at_once, hours = limits
     watch = Watch(hours, tell)
     found = {}
-    tell("placing and routing", 0.0)
+    tell("placing and routing", None)
     with closing(run_jobs(jobs, at_once, watch)) as ended:
         for number, job in enumerate(ended, 1):
             watch.ended(job, number / len(jobs))

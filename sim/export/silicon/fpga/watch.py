@@ -31,7 +31,7 @@ class Watch:
         self._tell = tell
         self._begun: dict[str, float] = {}
         self._far: dict[str, str] = {}
-        self._done = 0.0
+        self._done: float | None = None
 
     def __call__(self, job: Job) -> bool:
         now, said = time.monotonic(), job.said()
@@ -59,7 +59,7 @@ class Watch:
 def how_far(said: str) -> str:
     """What nextpnr is at, from what it has said until now."""
     if left := _left(said):
-        return f"routing, {left[-1]:,} arcs are left after {1000 * len(left):,}"
+        return f"routing, {left[-1]:,} arcs are left after {1000 * len(left):,} steps"
     return "routing" if _ROUTING in said else "placing"
 
 

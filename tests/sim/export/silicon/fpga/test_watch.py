@@ -32,7 +32,7 @@ def said(*left):
         ("", "placing"),
         (BEFORE, "placing"),
         (ROUTING, "routing"),
-        (said(55000, 1234), "routing, 1,234 arcs are left after 2,000"),
+        (said(55000, 1234), "routing, 1,234 arcs are left after 2,000 steps"),
     ],
 )
 def test_how_far(text, far):
@@ -96,10 +96,10 @@ def test_what_runs_is_told(tmp_path):
         watch(job)
     watch.ended(jobs[0], 0.5)
     watch.ended(jobs[1], 1.0)
-    second = "seed 2: routing, 9 arcs are left after 2,000"
+    second = "seed 2: routing, 9 arcs are left after 2,000 steps"
     assert told == [
-        ("seed 1: placing", 0.0),
-        (f"seed 1: placing; {second}", 0.0),
+        ("seed 1: placing", None),
+        (f"seed 1: placing; {second}", None),
         (second, 0.5),
         ("placing and routing", 1.0),
     ]
