@@ -120,6 +120,16 @@ def _asked(
             help="Then train a language model for so many steps (extra training).",
         ),
     ] = 0,
+    lasso: Annotated[
+        int,
+        typer.Option(
+            "--lasso",
+            metavar="STEPS",
+            min=0,
+            help="Before --tiles, train a language model for so many steps, in which a group "
+            "lasso makes the least tiles small (extra training).",
+        ),
+    ] = 0,
 ) -> Sequence[Wanted]:
     """What is removed, by each criterion; widths are no multiples of anything yet."""
     names: list[Criterion] = [
@@ -131,6 +141,8 @@ def _asked(
         )
     if tiles and (ffn or heads):
         raise InputError("--tiles: is measured alone, without --ffn and --heads")
+    if lasso and not tiles:
+        raise InputError(f"--lasso {lasso}: makes tiles small; give --tiles P%")
     return [
         Wanted(
             criterion=name,
@@ -139,6 +151,7 @@ def _asked(
             tiles=None if tiles is None else parse_share("--tiles", tiles, numbers=False),
             drops=() if drops is None else parse_drops("--drop-tokens", drops),
             repair=repair,
+            lasso=lasso,
             recovery=recover,
         )
         for name in names
@@ -176,7 +189,8 @@ def prune(
 ) -> None:
     """Remove channels, heads, tiles or tokens of a model, and show what that costs and gains.
 
-    Nothing is trained without --recover. Cycles and bytes are predicted; --rtl measures cycles.
+    Nothing is trained without --recover or --lasso. Cycles and bytes are predicted; --rtl measures
+    cycles.
     """
     _check_written(output, asked)
     asked = [replace(each, dim=meter.machine.config.dim) for each in asked]
@@ -193,8 +207,8 @@ def prune(
             found.check_output(output)
         for wanted in asked:
             found.check(wanted)
-        if asked[0].recovery:
-            found.check_recovery()
+        if option := asked[0].trained_by:
+            found.check_trained(option)
         before = found.as_it_was()
         lines = [(wanted, found.pruned(wanted)) for wanted in asked]
         if output is not None:

@@ -5,6 +5,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from shutil import copyfile
+from types import ModuleType
+from typing import Any
 
 from celosia.lab.prune.costs import Meter, decoder_costs
 from celosia.lab.prune.llama import (
@@ -24,6 +26,7 @@ from celosia.lab.prune.recovery import (
 )
 from celosia.lab.training.compare import held_out_tokens
 from celosia.lab.training.perplexity import score
+from celosia.lab.training.recipe import Recipe
 from celosia.lab.training.scorers import float_scorer
 from celosia.lab.training.steps import check_training
 from celosia.sim.command.outputs.folders import make_folder
@@ -58,8 +61,10 @@ class Language:
         self.reason = f"gradients need JAX: {installed_by('training')}"
         self.text: Sequence[int] = ()
         self.output: Path | None = None
-        self.kept: Path | None = None
-        """The checkpoint of a recovery."""
+        self.kept: list[Path] = []
+        """The checkpoints of trainings."""
+        self._begin: LlamaWeights | None = None
+        """What is pruned."""
         self._found: Calibrated | None = None
         self._exact: float | None = None
 
@@ -73,8 +78,6 @@ class Language:
         """Refuse shares that leave or remove nothing of a layer."""
         if wanted.drops:
             raise InputError(f"--drop-tokens: {self.folder.name} needs all its tokens; minilm not")
-        if wanted.tiles is not None and wanted.recovery:
-            raise InputError("--recover: training would fill the tiles of --tiles again")
         if wanted.tiles is not None and wanted.criterion == "first-order":
             raise InputError("--criterion first-order: tells of columns; --tiles needs another one")
         for layer in self.model.weights.shape.layers:
@@ -83,7 +86,7 @@ class Language:
             if wanted.ffn is not None:
                 wanted.ffn.channels(layer.hidden, wanted.dim)
 
-    def check_recovery(self) -> None:
+    def check_trained(self, option: str) -> None:
         """Read the text to train on: it may be missing, as may the extra."""
         check_training()
         self.tell("reading documentation", None)
@@ -91,23 +94,36 @@ class Language:
 
     def as_it_was(self) -> Narrower:
         """The model in float32."""
-        return self._measured(self.model.weights, 0)
+        return self._measured(self.model.weights, None)
 
     def pruned(self, wanted: Wanted) -> Narrower:
         """The model with less, in float32."""
+        if self._begin is None:
+            self._begin = self._drawn(wanted) if wanted.lasso else self.model.weights
         prune = prune_llama if wanted.tiles is None else zero_llama
-        weights = prune(self.model.weights, self._calibrated(wanted), wanted)
+        weights = prune(self._begin, self._calibrated(self._begin, wanted), wanted)
         if wanted.recovery:
-            weights = self._recovered(weights, wanted.recovery)
-        return self._measured(weights, wanted.recovery)
+            behind = None if wanted.tiles is None else _tiles().zeros_stay(weights.tensors)
+            recipe = recovery_recipe(self.model, weights, wanted.recovery)
+            weights = self._trained(weights, recipe, behind)
+        return self._measured(weights, wanted)
 
-    def _recovered(self, weights: LlamaWeights, steps: int) -> LlamaWeights:
-        recipe = recovery_recipe(self.model, weights, steps)
-        self.kept = self.output and checkpoint_of(self.output, weights)
-        return recovered(recipe, weights, self.text, self.kept, self.tell)
-
-    def _calibrated(self, wanted: Wanted) -> Calibrated:
+    def _drawn(self, wanted: Wanted) -> LlamaWeights:
+        """The model after a training that draws tiles to zero."""
+        assert wanted.tiles is not None
         weights = self.model.weights
+        names = readers(weights.shape, all_of=True)
+        behind = _tiles().lasso(names, wanted.dim, wanted.tiles.part, wanted.lasso)
+        recipe = recovery_recipe(self.model, weights, wanted.lasso, lasso=True)
+        return self._trained(weights, recipe, behind)
+
+    def _trained(self, weights: LlamaWeights, recipe: Recipe, behind: Any) -> LlamaWeights:
+        kept = self.output and checkpoint_of(self.output, weights)
+        if kept is not None:
+            self.kept.append(kept)
+        return recovered(recipe, weights, self.text, kept, self.tell, behind)
+
+    def _calibrated(self, weights: LlamaWeights, wanted: Wanted) -> Calibrated:
         if self._found is None:
             self.tell(f"calibrating on {len(self.windows)} windows", None)
             names = readers(weights.shape, all_of=wanted.tiles is not None)
@@ -119,7 +135,7 @@ class Language:
             self._found = Calibrated(self._found.grams, changes(weights, self.windows, names))
         return self._found
 
-    def _measured(self, weights: LlamaWeights, recovery: int) -> Narrower:
+    def _measured(self, weights: LlamaWeights, wanted: Wanted | None) -> Narrower:
         graph = llama_float_graph(weights, weights.shape.context)
         self.tell(f"scoring {len(self.tokens) - 1:,} held-out tokens", None)
         found = score(float_scorer(graph), self.tokens, weights.shape.context).perplexity
@@ -130,15 +146,22 @@ class Language:
             - sum(int((weights[name] == 0).sum()) for name in names),
             quality={"perplexity": found, "ratio": found / self._exact},
             costs=decoder_costs(self.meter, graph),
-            save=lambda output: self._save(weights, recovery, output),
+            save=lambda output: self._save(weights, wanted, output),
         )
 
-    def _save(self, weights: LlamaWeights, recovery: int, output: Path) -> None:
+    def _save(self, weights: LlamaWeights, wanted: Wanted | None, output: Path) -> None:
         folder = make_folder(output)
         for name in (TOKENIZER, CALIBRATION, NGRAMS):
             if (self.folder / name).exists():
                 copyfile(self.folder / name, folder / name)
-        origin = {**self.model.origin, "pruned": True, "recovery_steps": recovery}
+        assert wanted is not None
+        trained = {"lasso_steps": wanted.lasso, "recovery_steps": wanted.recovery}
+        origin = {**self.model.origin, "pruned": True, **trained}
         save_weights(folder / WEIGHTS, weights.shape, weights.tensors, origin)
-        if self.kept is not None:
-            self.kept.unlink(missing_ok=True)
+        for each in self.kept:
+            each.unlink(missing_ok=True)
+
+
+def _tiles() -> ModuleType:
+    """What training does to tiles; it imports JAX."""
+    return import_module("celosia.lab.prune.tile_training")

@@ -29,8 +29,15 @@ class Wanted:
     dim: int = 16
     """Hidden widths stay multiples of it."""
     repair: bool = True
+    lasso: int = 0
+    """Steps of training before tiles are removed, in which a group lasso makes the least small."""
     recovery: int = 0
     """Steps of training behind the repair."""
+
+    @property
+    def trained_by(self) -> str | None:
+        """The option that asks for a training, if there is one."""
+        return "--lasso" if self.lasso else "--recover" if self.recovery else None
 
     def without_tiles(self, linear: Linear, gram: Gram, *, bias: bool) -> Linear:
         """A matrix with tiles of zeros, and its bias, if it has one.  Raises `InputError`."""
@@ -86,8 +93,11 @@ class Model(Protocol):
         """Raise `InputError` for what it does not have, before work begins."""
         ...
 
-    def check_recovery(self) -> None:
-        """Raise `InputError`, `LanguageError` or `EnvironmentProblem` if it cannot be trained."""
+    def check_trained(self, option: str) -> None:
+        """Raise `InputError`, `LanguageError` or `EnvironmentProblem` if it cannot be trained.
+
+        `option` asks for it.
+        """
         ...
 
     def as_it_was(self) -> Narrower:

@@ -65,9 +65,9 @@ class Published:
         for _ in pieces(self.weights, [1], wanted.drops):
             pass
 
-    def check_recovery(self) -> None:
+    def check_trained(self, option: str) -> None:
         """It is not trained."""
-        raise InputError("--recover: minilm is not trained; language models are")
+        raise InputError(f"{option}: minilm is not trained; language models are")
 
     def as_it_was(self) -> Narrower:
         """The model in float32."""

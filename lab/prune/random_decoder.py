@@ -40,9 +40,9 @@ class RandomDecoder:
         wanted.check_smaller(self.name)
         self._narrower(wanted)
 
-    def check_recovery(self) -> None:
+    def check_trained(self, option: str) -> None:
         """Nothing is trained of it."""
-        raise InputError(f"--recover: {self.name} has sizes and no weights to train")
+        raise InputError(f"{option}: {self.name} has sizes and no weights to train")
 
     def as_it_was(self) -> Narrower:
         """One layer."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -24,6 +24,8 @@ __all__ = ["checkpoint_of", "learned_text", "recovered", "recovery_recipe"]
 
 _RATE: Final = 0.1
 """The share of the first training's learning rates."""
+_LASSO_RATE: Final = 0.5
+"""The same in a training that draws tiles to zero: others learn what these did."""
 _BATCH: Final = 8
 """Windows of a step."""
 _WARMUP: Final = 20
@@ -32,16 +34,19 @@ _EVERY: Final = 25
 """Steps from one checkpoint to the next."""
 
 
-def recovery_recipe(model: LanguageModel, weights: LlamaWeights, steps: int) -> Recipe:
+def recovery_recipe(
+    model: LanguageModel, weights: LlamaWeights, steps: int, *, lasso: bool = False
+) -> Recipe:
     """How `weights`, which are what is left of `model`, are trained for so many steps."""
     usual = RECIPES[corpora_of(model)[-1]]
+    share = _LASSO_RATE if lasso else _RATE
     return replace(
         usual,
         shape=weights.shape,
         steps=steps,
         batch=_BATCH,
-        rate=usual.rate * _RATE,
-        adam_rate=usual.adam_rate * _RATE,
+        rate=usual.rate * share,
+        adam_rate=usual.adam_rate * share,
         warmup=steps // _WARMUP,
         decay=1.0,
     )
@@ -69,16 +74,19 @@ def recovered(
     text: Sequence[int],
     checkpoint: Path | None,
     tell: Progress,
+    behind: Any = None,
 ) -> LlamaWeights:
     """`weights` after a training on the tokens `text`; what `train` raises is raised.
 
-    It goes on from `checkpoint`, if that is there.  It needs the extra `training`.
+    It goes on from `checkpoint`, if that is there; `behind` is as `train` has it.  It needs the
+    extra `training`.
     """
     train = import_module("celosia.lab.training.train").train
     tensors = train(
         recipe,
         np.array(text, np.uint16),
         start=weights.tensors,
+        behind=behind,
         checkpoint=checkpoint,
         every=_EVERY,
         tell=Steps(tell, recipe.steps),

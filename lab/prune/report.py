@@ -34,6 +34,8 @@ class PrunedModel:
     """What was asked to be zero of tiles of weights, as `--tiles` takes it."""
     drops: str | None
     """The tokens that were asked to go behind layers, as `--drop-tokens` takes them."""
+    lasso_steps: Count
+    """Steps of training before, in which a group lasso made the least tiles small."""
     repair: bool
     """Whether what is left was fitted to what was, by least squares."""
     recovery_steps: Count
@@ -53,7 +55,9 @@ class PrunedModel:
         if self.criterion is None:
             return "as it was"
         parts = [f"{name} {text}" for name, text in self._asked() if text]
-        more = [] if self.repair else ["no repair"]
+        more = [f"{counted(self.lasso_steps, 'step')} of lasso"] if self.lasso_steps else []
+        if not self.repair:
+            more.append("no repair")
         if self.recovery_steps:
             more.append(f"{counted(self.recovery_steps, 'step')} of training")
         chosen = [str(self.criterion)] if self.ffn or self.heads or self.tiles else []
@@ -95,6 +99,7 @@ def pruned_model(first: Narrower, found: Narrower, wanted: Wanted | None) -> Pru
         tiles=wanted and wanted.tiles and wanted.tiles.text,
         drops=(wanted and ",".join(f"{each.share.text}@{each.layer}" for each in wanted.drops))
         or None,
+        lasso_steps=wanted.lasso if wanted else 0,
         repair=wanted is not None and wanted.repair,
         recovery_steps=wanted.recovery if wanted else 0,
         weights=found.weights,

@@ -71,6 +71,7 @@ def train(
     *,
     start: Mapping[str, NDArray[np.float32]] | None = None,
     task: Task | None = None,
+    behind: optax.GradientTransformation | None = None,
     checkpoint: Path | None = None,
     every: int = 50,
     tell: Told = lambda steps, loss: None,
@@ -78,15 +79,16 @@ def train(
     """The trained float32 tensors, by the names of `tensor_shapes`.
 
     `tokens` is the training text in one row; `start` has the tensors to begin with, if they are not
-    fresh ones; without a `task`, the next token is foretold.  Each `every` steps all that the next
-    step needs is written to `checkpoint`; a file that is there already is gone on with, whatever
-    the start was.  Raises `CheckpointError` for one that is damaged or that does not fit,
-    `LanguageError` for a text that is shorter than a window.
+    fresh ones; without a `task`, the next token is foretold; `behind` changes what the optimizer
+    does to them.  Each `every` steps all that the next step needs is written to `checkpoint`; a
+    file that is there already is gone on with, whatever the start was.  Raises `CheckpointError`
+    for one that is damaged or that does not fit, `LanguageError` for a text that is shorter than a
+    window.
     """
     window = recipe.shape.context + 1
     if len(tokens) <= window:
         raise LanguageError(f"tokens: {len(tokens)} are not more than a window of {window}")
-    optimizer = _optimizer(recipe)
+    optimizer = _optimizer(recipe, behind or optax.identity())
     if start is None:
         parameters = initial_parameters(recipe.shape, recipe.seed)
     else:
@@ -143,7 +145,9 @@ def _step(task: Task, optimizer: optax.GradientTransformation) -> Callable[..., 
     return step
 
 
-def _optimizer(recipe: Recipe) -> optax.GradientTransformation:
+def _optimizer(
+    recipe: Recipe, behind: optax.GradientTransformation
+) -> optax.GradientTransformation:
     """Muon for the matrices of layers, Adam for the rest, gradients clipped to a norm of 1."""
     share = _schedule(recipe)
 
@@ -156,7 +160,8 @@ def _optimizer(recipe: Recipe) -> optax.GradientTransformation:
     muon = contrib.muon(lambda step: recipe.rate * share(step), weight_decay=recipe.weight_decay)
     adam = optax.adam(lambda step: recipe.adam_rate * share(step), b1=0.9, b2=0.95)
     kinds = {"muon": muon, "adam": adam}
-    return optax.chain(optax.clip_by_global_norm(1.0), optax.multi_transform(kinds, kind))
+    learn = optax.multi_transform(kinds, kind)
+    return optax.chain(optax.clip_by_global_norm(1.0), learn, behind)
 
 
 def _schedule(recipe: Recipe) -> optax.Schedule:

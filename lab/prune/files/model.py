@@ -110,9 +110,9 @@ class FileModel:
             raise InputError(f"-o {output}: is the model itself; give another name")
         check_destination(output)
 
-    def check_recovery(self) -> None:
+    def check_trained(self, option: str) -> None:
         """It is not trained."""
-        raise InputError(f"--recover: {self.path} is not trained; language models are")
+        raise InputError(f"{option}: {self.path} is not trained; language models are")
 
     def as_it_was(self) -> Narrower:
         """The model in float32."""

@@ -107,7 +107,7 @@ def test_the_document_has_what_the_tables_have(quick):
         ("nothing to remove: give --ffn, --heads or both", ""),
         ("--tiles: is measured alone", "--tiles 50% --ffn 50%"),
         ("--tiles 1%: of 4 tiles, nothing would be removed", "--tiles 1%"),
-        ("training would fill the tiles", "--tiles 50% --recover 2"),
+        ("--lasso 2: makes tiles small; give --tiles P%", "--ffn 50% --lasso 2"),
         ("--drop-tokens: model needs all its tokens", "--drop-tokens 50%@1"),
         ("--drop-tokens 50%: is no share and layer", "--drop-tokens 50%"),
         ("-o x: what --drop-tokens does is measured", "--drop-tokens 50%@1 -o x"),
@@ -157,6 +157,22 @@ def test_what_is_recovered_is_written_and_its_checkpoint_goes(monkeypatch, quick
     assert "2 steps of training" in found
     assert sorted(path.name for path in Path().iterdir()) == ["less", "model"]
     assert load_language_model(Path("less")).origin["recovery_steps"] == 2
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not find_spec("jax"), reason="not installed (extra `training`)")
+def test_tiles_stay_zero_in_a_training(monkeypatch, quick):
+    texts = ["Return a copy of the list.", "Return a copy of the string."] * 9
+    monkeypatch.setattr("celosia.lab.prune.recovery.corpus_texts", lambda _: texts)
+    words = ("--tiles", "50%", "--lasso", "2", "--recover", "3")
+    found = right(*PRUNE, *words, "-o", "less", "--json", "found.json").stdout
+    assert "2 steps of lasso" in found
+    before, less = loads(Path("found.json").read_text())["models"]
+    assert (before["lasso_steps"], less["lasso_steps"], less["recovery_steps"]) == (0, 2, 3)
+    model = load_language_model(Path("less"))
+    assert (model.origin["lasso_steps"], model.origin["recovery_steps"]) == (2, 3)
+    assert np.mean(model.weights["0.up"] == 0) == 0.5
+    assert sorted(path.name for path in Path().iterdir()) == ["found.json", "less", "model"]
 
 
 def test_models_that_are_none_are_refused():

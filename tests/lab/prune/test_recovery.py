@@ -37,6 +37,13 @@ def test_rates_are_a_tenth_of_those_of_the_corpus(origin, corpus):
     assert (found.steps, found.warmup, found.falls_from) == (200, 10, 10)
 
 
+def test_a_lasso_has_half_of_the_rates():
+    tokenizer = TextTokenizer(shipped_folder() / "tokenizer.json")
+    found = recovery_recipe(LanguageModel(WEIGHTS, tokenizer, {}), WEIGHTS, 9, lasso=True)
+    assert found.rate == pytest.approx(RECIPES["docstrings"].rate / 2)
+    assert found.adam_rate == pytest.approx(RECIPES["docstrings"].adam_rate / 2)
+
+
 def test_one_step_is_a_recovery():
     assert recipe(1).warmup == 0
 
