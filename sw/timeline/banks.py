@@ -2,7 +2,7 @@
 
 from bisect import bisect_right, insort
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import inf
 from operator import itemgetter
 from typing import Final
@@ -49,14 +49,20 @@ class Banks:
         That is later because of the claims so far.  A unit that keeps up to `buffer` rows goes on
         meanwhile, and catches up as fast as its bank lets it.
         """
-        share, bank = min(1.0, accesses / max(1.0, end - begin)), row // self.rows
+        share = min(1.0, accesses / max(1.0, end - begin))
+        meeting = self._meeting(row, begin, share)
+        if not meeting or share * (end - begin) < TOO_FEW:
+            return [(begin, end, share)]
+        return list(_Backlog([(begin, end, share)], buffer).served(sorted(meeting)))
+
+    def _meeting(self, row: int, begin: float, share: float) -> list[Served]:
+        """Who is at the bank of `row` later than `begin`, and leaves it less than this share."""
+        bank = row // self.rows
         streams = self._streams[bank]
         meeting = streams[bisect_right(streams, begin, key=itemgetter(1)) :]
         for claims in (self._claims[bank], (claim for _, claim in self._owned[bank])):
             meeting += [each for each in claims if each[1] > begin and share + each[2] > 1]
-        if not meeting or share * (end - begin) < TOO_FEW:
-            return [(begin, end, share)]
-        return list(_Backlog(share, begin, end, buffer).served(sorted(meeting)))
+        return meeting
 
     def delay(
         self, row: int, begin: float, end: float, accesses: float, buffer: float = 0
@@ -75,17 +81,40 @@ class Banks:
         owner: int = 0,
     ) -> float:
         """As `delay`; the accesses become a claim themselves, of this `owner` if there is one."""
-        served, bank = self.served(row, begin, end, accesses, buffer), row // self.rows
+        served = self.served(row, begin, end, accesses, buffer)
         over = served[-1][1]
         if not buffer:
             served = [(begin, over, min(1.0, accesses / max(1.0, end - begin)))]
+        self._add(row, served, owner)
+        return over - end
+
+    def claim_behind(
+        self, row: int, arrivals: Sequence[Served], free: float, buffer: float, *, owner: int
+    ) -> tuple[list[Served], float]:
+        """Claim accesses of an `owner` at the bank of `row`, which go there from `free` on.
+
+        They arrive in some intervals, so many in a cycle, and up to `buffer` of them wait: then no
+        more arrive until there is room, and all behind are so much later.  Returns when they are
+        served, and how much later than planned the last one arrived.
+        """
+        begin = arrivals[0][0]
+        meeting = self._meeting(row, begin, max(rate for *_, rate in arrivals))
+        if free > begin:
+            meeting.append((begin, free, 1.0))
+        backlog = _Backlog(arrivals, buffer)
+        served = list(backlog.served(sorted(meeting)))
+        self._add(row, served, owner)
+        return served, backlog.late
+
+    def _add(self, row: int, served: Sequence[Served], owner: int) -> None:
+        """What is served at the bank of `row` is a claim of this `owner`, if there is one."""
+        bank = row // self.rows
         claims = [each for each in served if each[2]]
         if owner:
             self._owned[bank].extend((owner, each) for each in claims)
-            self._last[bank] = max(self._last[bank], over)
+            self._last[bank] = max(self._last[bank], served[-1][1])
         else:
             self._claims[bank].extend(claims)
-        return over - end
 
     def stream(self, row: int, begin: float, end: float) -> None:
         """Claim all of the bank of `row` from `begin` to `end`, for accesses that come first."""
@@ -117,13 +146,25 @@ class Banks:
 
 
 class _Backlog:
-    """Accesses that come at an even pace, and wait in a buffer for their turn."""
+    """Accesses that arrive in intervals, each at an even pace, and wait in a buffer for a turn."""
 
-    def __init__(self, share: float, begin: float, end: float, buffer: float):
-        self._share, self._buffer = share, buffer
-        self._now, self._left = begin, share * (end - begin)
-        """The time, and the accesses that are still to come."""
+    def __init__(self, arrivals: Sequence[Served], buffer: float):
+        self._arrivals, self._buffer = iter(arrivals), buffer
+        self._begin, self._pace, self._left = 0.0, 0.0, 0.0
+        """Of the interval: when it begins, its pace, and how many are still to come."""
+        self.late = 0.0
+        """By how much they arrive later, since the buffer was full."""
         self._waiting = 0.0
+        self._next()
+        self._now = self._begin
+
+    def _next(self) -> None:
+        """Go on to the next interval in which something arrives."""
+        for begin, end, pace in self._arrivals:
+            self._begin, self._pace, self._left = begin, pace, pace * (end - begin)
+            if self._left > TOO_FEW:
+                return
+        self._left = 0.0
 
     def served(self, claims: list[Served]) -> Iterator[Served]:
         """When they are served behind `claims`, which come in order."""
@@ -138,7 +179,8 @@ class _Backlog:
     def _until(self, until: float, most: float) -> Iterator[Served]:
         """What is served until then, at most so many in a cycle."""
         while self._now < until and self._left + self._waiting > TOO_FEW:
-            comes = self._share if self._left > TOO_FEW else 0.0
+            begun = self._left > TOO_FEW and self._now >= self._begin + self.late
+            comes = pace = self._pace if begun else 0.0
             rate = most if self._waiting > TOO_FEW else min(most, comes)
             if self._waiting >= self._buffer - TOO_FEW:
                 comes = min(comes, rate)
@@ -146,11 +188,17 @@ class _Backlog:
             steps = [until - self._now]
             if comes:
                 steps.append(self._left / comes)
+            elif self._left > TOO_FEW and not begun:
+                steps.append(self._begin + self.late - self._now)
             if grows:
                 room = self._buffer - self._waiting if grows > 0 else self._waiting
                 steps.append(room / abs(grows))
             step = min(steps)
             yield self._now, self._now + step, rate
             self._now += step
-            self._left = max(0.0, self._left - comes * step)
             self._waiting = max(0.0, self._waiting + grows * step)
+            if pace:
+                self._left = max(0.0, self._left - comes * step)
+                self.late += step * (1 - comes / pace)
+                if self._left <= TOO_FEW:
+                    self._next()

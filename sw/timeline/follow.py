@@ -106,12 +106,9 @@ class Timeline:
         number, depth = self._number(self._load_ends, self._queued_loads), self.config.load_queue
         self._finish_loads(number - depth)
         head = self._issue(commands, self._load_ends, depth - len(self._queued_loads))
-        if after:
-            self._finish_stores(after)
-            head = max(head, self._store_ends[after - 1] + TOKEN_CYCLES)
         row = self.config.dim * (1 if space is self.scratchpad else ACC_BYTES)
         move = self.bus.read(moved.rows, moved.bytes, moved.pitch, moved.address, row)
-        self._queued_loads.append(QueuedLoad(head, space, rows, move, moved.rows))
+        self._queued_loads.append(QueuedLoad(head, space, rows, move, moved.rows, after))
         stamp(space.written, rows, -number)
 
     def store(
@@ -228,6 +225,9 @@ class Timeline:
         while len(self._load_ends) < number:
             load = self._queued_loads.popleft()
             begin = max(load.head, self._when_read(load.space, load.rows))
+            if load.after:
+                self._finish_stores(load.after)
+                begin = max(begin, self._store_ends[load.after - 1] + TOKEN_CYCLES)
             rows = load.rows[1] - load.rows[0]
             start, over = self._loads.take(begin, load.move, load.segments, rows)
             if load.space is self.scratchpad:

@@ -48,9 +48,8 @@ class FollowedTransforms:
         idle = min(float(work.latency), start - before.taken)
         over += self._own_results(queued, over - start, idle)
         steps = self._steps(queued, number, start, over)
-        end = self._place(queued, number, steps)
-        # A step waits until there is room for its results.
-        read = unit.finish(work, start, max(steps[-1][1], end - TRANSFORM_WORDS))
+        read, end = self._place(queued, number, steps)
+        read = unit.finish(work, start, read)
         self._last.append(_Followed(number, queued, before, (read, end)))
         return read, end
 
@@ -104,20 +103,38 @@ class FollowedTransforms:
             banks.claim(row, start, over, count, owner=number)
         return max(found, key=lambda each: each[-1][1])
 
-    def _place(self, queued: QueuedTransform, number: int, steps: Sequence[Served]) -> float:
-        """When the results of `steps` are in their banks."""
-        late, over = queued.work.latency, steps[-1][1]
-        end = over + late
-        for port, (rows, count) in enumerate(
-            zip(queued.targets, queued.work.accesses, strict=True)
-        ):
-            words, placed = count / queued.work.steps, self._unit.placed
-            for begin, until, rate in steps:
-                part = rate * (until - begin) * words
-                first = max(begin + late, placed[port])
-                last = max(until + late, first + part)
-                room = max(0.0, TRANSFORM_WORDS - late * rate * words)
-                delay = self._banks.claim(rows[0], first, last, part, room, owner=number)
-                placed[port] = last + delay
+    def _place(
+        self, queued: QueuedTransform, number: int, steps: Sequence[Served]
+    ) -> tuple[float, float]:
+        """When the last of `steps` is taken, and when all results are in their banks.
+
+        A step waits until there is room for its results, and so do all behind it.
+        """
+        work, latency, read = queued.work, queued.work.latency, steps[-1][1]
+        end = read + latency
+        for port, (rows, count) in enumerate(zip(queued.targets, work.accesses, strict=True)):
+            words, placed = count / work.steps, self._unit.placed
+            arrivals = [
+                (begin + latency, until + latency, rate * words) for begin, until, rate in steps
+            ]
+            room = max(0.0, TRANSFORM_WORDS - latency * words * work.steps / work.cycles)
+            # Those of transforms before are taken for as many as would fill what room is left.
+            before = placed[port] - max(0.0, TRANSFORM_WORDS - count)
+            served, late = self._banks.claim_behind(
+                rows[0], arrivals, placed[port], room, owner=number
+            )
+            read = max(read, steps[-1][1] + late, before, _when(served, count - TRANSFORM_WORDS))
+            placed[port] = served[-1][1]
             end = max(end, placed[port])
-        return end
+        return read, end
+
+
+def _when(served: Sequence[Served], count: float) -> float:
+    """When so many accesses have been served; 0: none has to be."""
+    for begin, end, rate in served:
+        if count <= 0:
+            break
+        if (part := rate * (end - begin)) >= count:
+            return begin + count / rate
+        count -= part
+    return 0.0

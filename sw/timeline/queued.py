@@ -20,6 +20,8 @@ class QueuedLoad:
     rows: Rows
     move: Transfer
     segments: int
+    after: int
+    """The number of the store that is over before it; 0: it waits for none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,3 +124,32 @@ def test_streams_are_remembered_for_as_long_as_loads_may_be_ahead_of_them():
     for number in range(1000):
         banks.stream(0, 20 * number, 20 * number + 16)
     assert banks.delay(0, 20, 30, 10) == 78 - 30
+
+
+def test_what_arrives_while_the_buffer_is_full_is_later_and_so_is_all_behind_it():
+    """Five wait from 10 to 20, none arrive until 60, and then twenty at the pace of before."""
+    banks = Banks(rows=100, count=1)
+    banks.stream(0, 10, 60)
+    arrivals = [(0.0, 20.0, 0.5), (20.0, 40.0, 0.5), (40.0, 60.0, 0.5)]
+    served, late = banks.claim_behind(0, arrivals, 0, 5, owner=1)
+    assert late == pytest.approx(40)
+    assert served[-1][1] == pytest.approx(100)
+    # Until 70 the bank is theirs alone, and then half of it is: five more take ten cycles.
+    assert banks.delay(0, 60, 65, 5) == pytest.approx(80 - 65)
+    assert banks.delay(0, 80, 90, 5) == 0
+
+
+def test_what_waits_is_served_before_the_next_ones_arrive():
+    banks = Banks(rows=100, count=1)
+    banks.stream(0, 5, 15)
+    served, late = banks.claim_behind(0, [(0, 10, 1), (50, 60, 1)], 0, 64, owner=1)
+    assert [(begin, end) for begin, end, rate in served if rate] == [(0, 5), (15, 20), (50, 60)]
+    assert late == 0
+
+
+@pytest.mark.parametrize(("buffer", "late"), [(64, 0), (4, 26)])
+def test_those_of_one_port_go_behind_each_other(buffer, late):
+    banks = Banks(rows=100, count=1)
+    served, found = banks.claim_behind(0, [(0, 10, 1)], 30, buffer, owner=1)
+    assert served[-1][1] == pytest.approx(40)
+    assert found == pytest.approx(late)

@@ -126,3 +126,16 @@ def test_a_store_waits_for_results_that_come_to_its_bank():
         timeline.load(timeline.scratchpad, (8192, 8448), PIECE)
         reads.append(product(timeline, a=8192))
     assert reads[1] - reads[0] > 4 * 100
+
+
+def test_a_store_that_a_load_names_meets_results_that_are_known_behind_the_load():
+    reads = []
+    for other in (4096, 8192 + 128):
+        timeline = line()
+        transform(timeline, 8192)
+        timeline.store(timeline.scratchpad, (8192, 8320), replace(PIECE, bytes=32), 128)
+        timeline.load(timeline.scratchpad, (0, 256), PIECE, after=1)
+        for number in range(3):
+            transform(timeline, other + 128 * number)
+        reads.append(product(timeline, a=0))
+    assert reads[1] - reads[0] > 3 * 100

@@ -11,8 +11,8 @@ from celosia.sw.timeline.units import TransformWork
 ROWS, BANK = 64, 1000
 
 
-def queued(begin=100, source=0, target=0, read=()):
-    work = TransformWork(steps=ROWS, cycles=ROWS, accesses=(ROWS,), rows=ROWS, slots=range(0))
+def queued(begin=100, source=0, target=0, read=(), count=ROWS):
+    work = TransformWork(steps=count, cycles=count, accesses=(count,), rows=count, slots=range(0))
     places = (source, source + ROWS), [(target, target + ROWS)]
     reads = [(row, row + ROWS) for row in read]
     sums = [(source, source + ROWS)]
@@ -34,6 +34,25 @@ def test_results_wait_for_a_stream_that_is_known_later(line):
     assert times[1] == first
     _, end = found.follow(again, 1)
     assert end == pytest.approx(first + 300 + 10, abs=1)
+
+
+def test_a_step_waits_until_there_is_room_for_its_result(line):
+    """64 results are on their way or wait: the last of 256 steps follows the 192nd of them."""
+    banks, _, found = line
+    banks.stream(500, 0, 1000)
+    read, end = found.follow(queued(target=500, count=256), 1)
+    assert end == pytest.approx(1000 + 256, abs=1)
+    assert read == pytest.approx(1000 + 192, abs=3)
+
+
+def test_few_steps_wait_for_results_of_those_before(line):
+    """Its 16 results are on their way beside 48 of those before, the last of which comes late."""
+    banks, _, found = line
+    banks.stream(500, 0, 1000)
+    _, end = found.follow(queued(target=500, count=30), 1)
+    assert end > 1000
+    read, _ = found.follow(queued(target=500, count=16), 2)
+    assert read == pytest.approx(end - 48, abs=1)
 
 
 def test_rows_wait_for_products_that_add_at_their_bank_of_sums(line):
