@@ -19,7 +19,7 @@ _POWER: Final = 8
 
 
 def zeros_stay(weights: Mapping[str, NDArray[np.float32]]) -> optax.GradientTransformation:
-    """Behind an optimizer: elements of matrices that are zero in `weights` are not changed."""
+    """What follows an optimizer, and keeps elements of matrices zero that are so in `weights`."""
     kept = {name: value != 0 if value.ndim == 2 else np.True_ for name, value in weights.items()}
 
     def update(updates: Any, state: Any, _: Any = None) -> Any:
@@ -31,7 +31,7 @@ def zeros_stay(weights: Mapping[str, NDArray[np.float32]]) -> optax.GradientTran
 def lasso(
     names: Collection[str], dim: int, share: float, steps: int
 ) -> optax.GradientTransformation:
-    """Behind an optimizer: a group lasso over tiles of `dim` x `dim` weights (Wen et al., 2016).
+    """A group lasso over tiles of `dim` x `dim` weights (Wen et al., 2016), behind an optimizer.
 
     It is the proximal step of a penalty on the tiles' norms: each step takes a part of the norm of
     each tile of the matrices `names`.  The penalty is what brings a `share` of each matrix's tiles

@@ -56,7 +56,7 @@ class Banks:
         return list(_Backlog([(begin, end, share)], buffer).served(sorted(meeting)))
 
     def _meeting(self, row: int, begin: float, share: float) -> list[Served]:
-        """Who is at the bank of `row` later than `begin`, and leaves it less than this share."""
+        """The claims of the bank of `row` beyond `begin` that leave it less than a `share`."""
         bank = row // self.rows
         streams = self._streams[bank]
         meeting = streams[bisect_right(streams, begin, key=itemgetter(1)) :]
@@ -151,7 +151,7 @@ class _Backlog:
     def __init__(self, arrivals: Sequence[Served], buffer: float):
         self._arrivals, self._buffer = iter(arrivals), buffer
         self._begin, self._pace, self._left = 0.0, 0.0, 0.0
-        """Of the interval: when it begins, its pace, and how many are still to come."""
+        """When the interval begins, its pace, and how many are still to come."""
         self.late = 0.0
         """By how much they arrive later, since the buffer was full."""
         self._waiting = 0.0

@@ -9,6 +9,7 @@ import pytest
 
 from celosia.isa.encoding import Function
 from celosia.isa.memory import MemoryTiming
+from celosia.sw.compiler.pipeline import Decide
 from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.ir.graph import View
 from celosia.sw.ir.graph_interpret import interpret
@@ -17,6 +18,7 @@ from celosia.sw.ir.program import Load, LocalRows, Products, Space, Transform
 from celosia.sw.ir.program_interpret import interpret as interpret_program
 from celosia.sw.ir.program_rows import MadeRows
 from celosia.sw.models.cases import encoder_case, random_quantized_encoder
+from celosia.sw.planning.choices import Choices
 from celosia.sw.reference.encoder import EncoderShape
 from tests.support.levels import CONFIGS
 
@@ -167,7 +169,8 @@ def test_a_product_whose_rows_are_on_the_chip_in_part():
     shape = EncoderShape(layers=1, width=64, heads=1, hidden=1536)
     case = encoder_case(random_quantized_encoder(shape, seed=0), [23], seed=0)
     base = CONFIGS["base"]
-    compiled = compile_graph(case.graph, base, timing=MemoryTiming())
+    how = Decide(Choices(fused_norms=False, schedule_loads=True))
+    compiled = compile_graph(case.graph, base, how, timing=MemoryTiming())
     ops = [written.op for written in compiled.ops]
     views = {op.view for op in ops if isinstance(op, Load) and op.view.tensor == "0.up.small"}
     assert 0 < sum(view.cols for view in views) < shape.hidden
