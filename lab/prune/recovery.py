@@ -1,6 +1,6 @@
-"""Recovery of a language model that was pruned: it is trained on, on the text that it had learned.
+"""Trainings of a language model that is pruned, before and behind it, on the text that it learned.
 
-Rates are a tenth of those that trained it, fall from the first steps on, and batches are small, so
+Rates are a part of those that trained it, fall from the first steps on, and batches are small, so
 that a few hundred steps are minutes of a processor.
 """
 
