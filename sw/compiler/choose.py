@@ -28,8 +28,16 @@ SEARCHED_TILES: Final = 8_192
 """Graphs whose probe has more products of tiles take the default choices: they are long ones."""
 GAIN: Final = 0.01
 """An alternative must be better by this share: predictions have errors, too."""
-_SEARCHED: Final = ("piece_tiles", "block_tiles", "fused_norms", "overlap", "spare_tiles")
-"""Choices that depend on sizes; two pieces of weights are 32 tiles of spare."""
+_SEARCHED: Final = (
+    "schedule_loads",
+    "piece_tiles",
+    "block_tiles",
+    "fused_norms",
+    "overlap",
+    "spare_tiles",
+)
+"""Choices that depend on sizes, in the order in which they are looked at: who schedules loads comes
+first, since more pieces pay with one than with the other."""
 
 
 def choose(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None = None) -> Choices:
@@ -75,7 +83,7 @@ def _others(name: str, choices: Choices) -> Iterator[Choices]:
 
 
 def choices_by_rows(graph: Graph, config: AcceleratorConfig) -> Choices:
-    """The choices that follow from how many rows stream through each tile of weights.
+    """The choices of long graphs, by rows that stream through each tile; a search begins with them.
 
     With no more than the array has, a tile serves for no longer than its load takes: loads set the
     pace.  With no more than twice as many, a load that waits for stores may still hold up weights.

@@ -70,6 +70,15 @@ def test_a_norm_is_apart_if_that_gains_one_percent(monkeypatch, cycles, fused):
     assert choose(case(9, 6).graph, TINY) == Choices(fused_norms=fused)
 
 
+@pytest.mark.parametrize(("cycles", "by_need"), [(99, False), (98, True)])
+def test_loads_go_by_need_if_that_gains_one_percent(monkeypatch, cycles, by_need):
+    def cost(*_):
+        return lambda plan: cycles if plan.scheduler == "need" else 100
+
+    monkeypatch.setattr(choose_module, "PlanCosts", cost)
+    assert choose(case(9, 6).graph, TINY) == Choices(schedule_loads=by_need)
+
+
 def test_choices_that_come_to_the_same_plan_are_followed_once(monkeypatch):
     followed = []
 

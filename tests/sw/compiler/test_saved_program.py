@@ -8,16 +8,18 @@ from celosia.isa.encoding import pack_ring
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import resolve_config
 from celosia.sw.compiler import passes
+from celosia.sw.compiler.pipeline import Decide
 from celosia.sw.compiler.saved_program import SavedProgram
 from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.models.cases import encoder_layer_case, random_quantized_encoder, softmax_case
+from celosia.sw.planning.choices import DEFAULT
 from celosia.sw.reference.encoder import EncoderShape
 from tests.support.quantized_exports import quantized
 
 SHAPE = EncoderShape(layers=2, width=32, heads=2, hidden=64)
 TINY, TIMING = resolve_config("tiny"), MemoryTiming()
 LAYER = encoder_layer_case(random_quantized_encoder(SHAPE, 0), [20, 3], 0).graph
-COMPILED = compile_graph(LAYER, TINY, timing=TIMING)
+COMPILED = compile_graph(LAYER, TINY, Decide(DEFAULT), timing=TIMING)  # It has loops.
 SAVED = SavedProgram.of(COMPILED)
 
 
