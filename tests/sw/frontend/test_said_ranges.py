@@ -4,7 +4,6 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from onnxruntime import InferenceSession
 from onnxruntime.quantization import (
     CalibrationDataReader,
     QuantFormat,
@@ -21,7 +20,7 @@ from celosia.sw.frontend.recognize.recognize import recognize
 from celosia.sw.frontend.said_ranges import said_ranges
 from celosia.sw.quantize.graphs.quantized import run_model
 from celosia.sw.quantize.units.values import Form
-from tests.support.onnx_runtime import run_session
+from tests.support.onnx_runtime import run_session, runtime_session
 from tests.support.quantized_exports import inputs, recognized
 from tests.support.quantized_graph import quantize_graph
 
@@ -92,7 +91,7 @@ def test_files_that_measure_ranges_are_the_float_model_with_their_weights(plain,
     assert_plain(found)
     assert any("DynamicQuantizeLinear" in note for note in found.notes)
     given = inputs("bert-17", 0)
-    (wanted,) = run_session(InferenceSession(path), given)
+    (wanted,) = run_session(runtime_session(path), given)
     (result,) = interpret(found.graph, given).values()
     # 8 bits of operands are between them.
     assert -10 * np.log10(np.square(result - wanted).sum() / np.square(wanted).sum()) > 20
