@@ -5,10 +5,11 @@ unlike those of a product (`celosia.sw.planning.decisions.decide`), of which a r
 all combinations.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig
@@ -28,16 +29,10 @@ SEARCHED_TILES: Final = 8_192
 """Graphs whose probe has more products of tiles take the default choices: they are long ones."""
 GAIN: Final = 0.01
 """An alternative must be better by this share: predictions have errors, too."""
-_SEARCHED: Final = (
-    "schedule_loads",
-    "piece_tiles",
-    "block_tiles",
-    "fused_norms",
-    "overlap",
-    "spare_tiles",
-)
-"""Choices that depend on sizes, in the order in which they are looked at: who schedules loads comes
-first, since more pieces pay with one than with the other."""
+_SEARCHED: Final = ("block_tiles", "piece_tiles", "fused_norms", "overlap", "spare_tiles")
+"""Choices that depend on sizes; two pieces of weights are 32 tiles of spare."""
+_BLOCKS: Final = (4, 2)
+"""Blocks that are compared with each order of loads, and with results that stay or do not."""
 
 
 def choose(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None = None) -> Choices:
@@ -55,7 +50,7 @@ def choose(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None 
     if probe is not graph and _spills(graph, config, chosen):
         return chosen
 
-    return searched_choices(probe, config, timing, chosen, _SEARCHED, GAIN)
+    return searched_choices(probe, config, timing, chosen, _SEARCHED, first=_together, gain=GAIN)
 
 
 def searched_choices(
@@ -64,9 +59,14 @@ def searched_choices(
     timing: MemoryTiming | None,
     start: Choices,
     names: Sequence[str],
+    *,
+    first: Callable[[Choices], Iterator[Choices]] | None = None,
     gain: float = 0.0,
 ) -> Choices:
-    """The best by predicted cycles of what choices of these `names` lead to from `start`."""
+    """The best by predicted cycles of what choices of these `names` lead to from `start`.
+
+    `first`: a decision that comes before those of one choice each.
+    """
     cost = PlanCosts(graph, config, timing)
 
     def cycles(choices: Choices) -> int | None:
@@ -74,7 +74,14 @@ def searched_choices(
             return cost(planned(graph, config, choices))
         return None
 
-    return descended(start, [partial(_others, name) for name in names], cycles, gain=gain)
+    decisions = [partial(_others, name) for name in names]
+    return descended(start, [first, *decisions] if first else decisions, cycles, gain=gain)
+
+
+def _together(choices: Choices) -> Iterator[Choices]:
+    """Alternatives of what pays in one way with small blocks, and in another with large ones."""
+    for stay, need, block in product((False, True), (False, True), _BLOCKS):
+        yield replace(choices, results_stay=stay, schedule_loads=need, block_tiles=block)
 
 
 def _others(name: str, choices: Choices) -> Iterator[Choices]:

@@ -28,6 +28,9 @@ class Choices:
     scores_in_memory: bool = True
     """Scores of long rows go to memory as int16 and come back, where that takes less time; else
     they are computed twice."""
+    results_stay: bool = False
+    """Results stay on the chip until somebody reads them, if there is room, however many rows
+    products have; else only where these are at most twice the array's, or with caches its own."""
     overlap: bool = True
     """Results of one block leave between products of the next; else before these."""
     schedule_loads: bool = False

@@ -19,10 +19,10 @@ Heads of attention use the same banks in their own way:
 
 Where no product has more rows than the array, tiles of W set the pace: each is read while others
 arrive, so that W has three banks.  All else is small, takes turns at the fourth one, and stays
-there until somebody reads it (`FEW_ROWS`).  Where products have up to twice the rows of the array
-(`SEVERAL_ROWS`), rows of A take an access in every cycle, and they are results that stay: so
-results of bytes alternate between two banks.  Those of two bytes, which no product reads, are
-beside weights.
+there until somebody reads it (`FEW_ROWS`).  Where products have up to twice the rows of the array,
+or more and staying was chosen (`SEVERAL_ROWS`), rows of A take an access in every cycle, and they
+are results that stay: so results of bytes alternate between two banks.  Those of two bytes, which
+no product reads, are beside weights.
 
 Keys and values from a cache are as many as the context is long, and each is read once: so they
 stream past as weights do, through the same three banks (`CACHED`).  In the fourth bank, numerators

@@ -57,15 +57,20 @@ def decide_graph(graph: Graph, config: AcceleratorConfig, choices: Choices = DEF
 
 
 def _layout(graph: Graph, config: AcceleratorConfig, choices: Choices) -> Layout | None:
-    """Where results may stay on the chip, if no product has many more rows than the array.
+    """Where results may stay on the chip, if no product has too many rows for that.
 
     Graphs with caches have a layout of their own: by how wide their streams are.
     """
     rows = max((op.out.rows for op in graph.ops if isinstance(op, MatMul)), default=0)
-    if rows == 0 or rows > config.dim * (1 if graph.appended else 2):
-        return None
+    if 0 < rows <= config.dim:
+        return _of_few_rows(graph, config, choices)
+    several = rows and (choices.results_stay or rows <= 2 * config.dim)
+    return SEVERAL_ROWS if several and not graph.appended else None
+
+
+def _of_few_rows(graph: Graph, config: AcceleratorConfig, choices: Choices) -> Layout:
     if not graph.appended:
-        return FEW_ROWS if rows <= config.dim else SEVERAL_ROWS
+        return FEW_ROWS
     adding = (op for op in graph.ops if isinstance(getattr(op, "finish", None), AddResidual))
     streams, size = (op.results[0] for op in adding), ELEMENT_BYTES["int16"]
     most = max((size * view.rows * tiles(view.cols, config.dim) for view in streams), default=0)

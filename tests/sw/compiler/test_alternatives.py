@@ -36,7 +36,7 @@ def test_what_is_chosen_costs_no_more_than_what_was_searched():
 def test_every_alternative_is_listed():
     found = plan_graph(layer(5), TINY)
     listed = {(each.name, each.value) for each in found.rejected}
-    assert len(listed) == len(list(found.choices.others())) == 13
+    assert len(listed) == len(list(found.choices.others())) == 14
     names = {name for name, _ in found.choices.items()}
     assert not found.choices.schedule_loads
     assert {name for name, _ in listed} == names - {"spare_tiles"}  # It would say nothing.

@@ -70,13 +70,28 @@ def test_a_norm_is_apart_if_that_gains_one_percent(monkeypatch, cycles, fused):
     assert choose(case(9, 6).graph, TINY) == Choices(fused_norms=fused)
 
 
-@pytest.mark.parametrize(("cycles", "by_need"), [(99, False), (98, True)])
-def test_loads_go_by_need_if_that_gains_one_percent(monkeypatch, cycles, by_need):
+@pytest.mark.parametrize(("cycles", "gains"), [(99, False), (98, True)])
+@pytest.mark.parametrize("what", ["schedule_loads", "results_stay"])
+def test_loads_go_by_need_and_results_stay_if_that_gains_one_percent(
+    monkeypatch, what, cycles, gains
+):
     def cost(*_):
-        return lambda plan: cycles if plan.scheduler == "need" else 100
+        def of(plan):
+            stay = len(plan.rings["bytes"].spans) == 2
+            return cycles if {"schedule_loads": plan.scheduler == "need"}.get(what, stay) else 100
+
+        return of
 
     monkeypatch.setattr(choose_module, "PlanCosts", cost)
-    assert choose(case(9, 6).graph, TINY) == Choices(schedule_loads=by_need)
+    assert choose(case(9, 6).graph, TINY) == Choices(**{what: gains})
+
+
+def test_what_gains_only_together_is_found(monkeypatch):
+    together = Choices(results_stay=True, schedule_loads=True, block_tiles=2)
+    layer = case(9, 6).graph
+    wanted = planned(layer, TINY, together)
+    monkeypatch.setattr(choose_module, "PlanCosts", lambda *_: lambda plan: 1 + (plan != wanted))
+    assert choose(layer, TINY) == together
 
 
 def test_choices_that_come_to_the_same_plan_are_followed_once(monkeypatch):

@@ -28,6 +28,7 @@ from celosia.sw.models.cases import (
     encoder_layer_case,
     random_quantized_encoder,
 )
+from celosia.sw.planning.choices import Choices
 from celosia.sw.planning.decisions.decide_graph import DECIDE, decide_graph
 from celosia.sw.planning.forms.groups import Heads, Linear, on_chip
 from celosia.sw.planning.forms.stages import AttentionStage, LinearStage, TailPart
@@ -50,6 +51,32 @@ def test_every_kind_of_group_has_a_row():
     alone = {kind for kind in get_args(Op) if not issubclass(kind, MatMul | Transform)}
     for kind in (Heads, Linear, *alone):
         assert sum(issubclass(kind, each) for each in DECIDE) == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "asked", "stay"),
+    [(32, False, True), (33, False, False), (33, True, True), (64, True, True), (640, True, False)],
+)
+def test_results_stay_of_twice_the_rows_of_the_array_or_if_asked_and_there_is_room(
+    rows, asked, stay
+):
+    layer = encoder_layer_case(model(), [rows], 0).graph
+    plan = decide_graph(layer, BASE, Choices(results_stay=asked))
+    assert (len(plan.rings["bytes"].spans) == 2) is stay
+
+
+def test_results_that_stay_are_not_loaded():
+    case = encoder_layer_case(model(), [40], 0)
+    loads = [
+        sum(
+            isinstance(written.op, Load)
+            for written in expanded(
+                case, BASE, decide_graph(case.graph, BASE, Choices(results_stay=stay))
+            )
+        )
+        for stay in (False, True)
+    ]
+    assert loads[1] < 0.8 * loads[0]
 
 
 def test_a_bias_that_is_computed_is_refused():
