@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import Final
 
 from celosia.isa.config import AcceleratorConfig, did_you_mean
@@ -13,6 +14,7 @@ from celosia.sw.branches.blocks import Block, blocks_of
 from celosia.sw.branches.compose import follow, plan_of_stages
 from celosia.sw.branches.costs import Costs
 from celosia.sw.compiler.passes import predict
+from celosia.sw.compiler.pipeline import find_plan
 from celosia.sw.ir.graph import Graph
 from celosia.sw.planning.forms.plan import Plan
 
@@ -21,21 +23,24 @@ __all__ = ["BEST", "SOURCE", "best_stages", "staged_plan", "staged_plans"]
 BEST: Final = "best"
 """The strategy whose plan is expected to be the fastest."""
 _GAIN: Final = 0.01
-"""Stages must be expected to be better by this share than the sequential order."""
+"""Stages must be expected to be better by this share than the compiler's own plan."""
 _FOLLOWED: Final = 24
 """Programs of stages that the timeline follows, at most; those that are alike count once."""
 
 
 def best_stages(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) -> Plan:
-    """The plan of dynamic programming, unless another one is expected to be faster.
+    """The plan by a strategy that is expected to be the fastest, or the compiler's own plan.
 
     Raises `ValueError` for what the accelerator cannot do.
     """
-    plans = staged_plans(graph, config, timing)
-    cycles = {name: predict(graph, config, plan, timing).cycles for name, plan in plans.items()}
-    best = min(("dp", "greedy"), key=lambda name: cycles[name])
-    alone = cycles["sequential"]
-    return plans[best] if cycles[best] < (1 - _GAIN) * alone else plans["sequential"]
+    staged = staged_plans(graph, config, timing)
+    own = find_plan(graph, config, timing)
+    cycles, best = min(
+        ((predict(graph, config, plan, timing).cycles, plan) for plan in staged.values()),
+        key=itemgetter(0),
+    )
+    alone = predict(graph, config, own, timing).cycles
+    return best if cycles < (1 - _GAIN) * alone else own
 
 
 def staged_plan(

@@ -6,14 +6,17 @@ import pytest
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS
+from celosia.lab.tune.branches import plans
 from celosia.lab.tune.branches.plans import BEST, best_stages, staged_plan
 from celosia.lab.tune.branches.search import STRATEGIES
 from celosia.lab.tune.spaces.plan_space import PlanSpace
 from celosia.lab.tune.tuning_log import Entry, open_log, tuning_key
 from celosia.sim.run.options.given_plans import GivenPlan
 from celosia.sim.support.problems import InputError
+from celosia.sw.compiler.passes import planned
 from celosia.sw.ir.matmul import MatMul
 from celosia.sw.models.cases import attention_case
+from celosia.sw.planning.choices import Choices
 from celosia.sw.planning.decisions.decide import only_product
 from celosia.sw.planning.forms.text import parse_plan, print_plan
 from celosia.sw.planning.problems import graph_of
@@ -115,6 +118,15 @@ def test_stages_are_those_of_the_strategy(strategy):
 def test_the_best_stages_are_those_that_are_expected_to_be():
     given = GivenPlan(stages=BEST)
     assert given.of([GRAPH], TINY, TIMING) == (best_stages(GRAPH, TINY, TIMING),)
+
+
+@pytest.mark.parametrize(("block", "taken"), [(1, False), (4, True)])
+def test_no_stages_are_better_than_those_that_are_expected_to_be_slower(monkeypatch, block, taken):
+    """Blocks of four tiles take 1.9 % fewer cycles than those of one."""
+    own, staged = (planned(GRAPH, TINY, Choices(block_tiles=each)) for each in (5 - block, block))
+    monkeypatch.setattr(plans, "staged_plans", lambda *_: {"dp": staged})
+    monkeypatch.setattr(plans, "find_plan", lambda *_: own)
+    assert best_stages(GRAPH, TINY, TIMING) == (staged if taken else own)
 
 
 def test_a_log_has_the_plan_of_its_fastest_trial(tmp_path):
