@@ -126,6 +126,7 @@ def test_a_product_alone_and_a_graph_without_products_have_spaces():
         "whole_scores",
         "short_blocks",
         "scores_in_memory",
+        "results_stay",
         "overlap",
         "schedule_loads",
     }
