@@ -29,7 +29,7 @@ SEARCHED_TILES: Final = 8_192
 """Graphs whose probe has more products of tiles take the default choices: they are long ones."""
 GAIN: Final = 0.01
 """An alternative must be better by this share: predictions have errors, too."""
-_SEARCHED: Final = ("block_tiles", "piece_tiles", "fused_norms", "overlap", "spare_tiles")
+_SEARCHED: Final = ("piece_tiles", "block_tiles", "fused_norms", "overlap", "spare_tiles")
 """Choices that depend on sizes; two pieces of weights are 32 tiles of spare."""
 _BLOCKS: Final = (4, 2)
 """Blocks that are compared with each order of loads, and with results that stay or do not."""
@@ -50,7 +50,9 @@ def choose(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None 
     if probe is not graph and _spills(graph, config, chosen):
         return chosen
 
-    return searched_choices(probe, config, timing, chosen, _SEARCHED, first=_together, gain=GAIN)
+    # Results of few rows may stay where those of all have no room.
+    first = _together if _most_rows(probe) == _most_rows(graph) else None
+    return searched_choices(probe, config, timing, chosen, _SEARCHED, first=first, gain=GAIN)
 
 
 def searched_choices(
@@ -95,8 +97,13 @@ def choices_by_rows(graph: Graph, config: AcceleratorConfig) -> Choices:
     With no more than the array has, a tile serves for no longer than its load takes: loads set the
     pace.  With no more than twice as many, a load that waits for stores may still hold up weights.
     """
-    rows = max((op.out.rows for op in graph.ops if isinstance(op, MatMul)), default=config.dim**2)
-    return replace(DEFAULT, schedule_loads=rows <= 2 * config.dim)
+    rows = _most_rows(graph)
+    return replace(DEFAULT, schedule_loads=0 < rows <= 2 * config.dim)
+
+
+def _most_rows(graph: Graph) -> int:
+    """The rows of the largest product; 0: there is none."""
+    return max((op.out.rows for op in graph.ops if isinstance(op, MatMul)), default=0)
 
 
 def _spills(graph: Graph, config: AcceleratorConfig, choices: Choices) -> bool:

@@ -91,7 +91,7 @@ EXPECTED = {
     "linear": (56, "eb70ddaa59eb"),
     "attention": (168, "a8c6d9096aab"),
     "softmax": (31, "565ba02d1e62"),
-    "layer": (763, "c914bf93d3b6"),
+    "layer": (320, "2d8d2f675245"),
     "layer, bytes again": (376, "e594763f5bc7"),
     "layer, no loops": (1075, "2194a445b588"),
     "decoder": (1419, "7ea664d69b84"),

@@ -86,6 +86,17 @@ def test_loads_go_by_need_and_results_stay_if_that_gains_one_percent(
     assert choose(case(9, 6).graph, TINY) == Choices(**{what: gains})
 
 
+def test_results_of_a_part_of_the_rows_tell_nothing_of_where_all_may_stay(monkeypatch):
+    followed = []
+
+    def cost(*_):
+        return lambda plan: followed.append(plan) or 100
+
+    monkeypatch.setattr(choose_module, "PlanCosts", cost)
+    assert choose(case(50, 50).graph, TINY) == DEFAULT  # A probe has 32 rows of 100.
+    assert {len(plan.rings["bytes"].spans) for plan in followed} == {1}
+
+
 def test_what_gains_only_together_is_found(monkeypatch):
     together = Choices(results_stay=True, schedule_loads=True, block_tiles=2)
     layer = case(9, 6).graph
