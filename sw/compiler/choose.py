@@ -18,9 +18,9 @@ from celosia.sw.compiler.descent import PlanCosts, descended
 from celosia.sw.compiler.passes import planned
 from celosia.sw.compiler.probe import is_much_of, probe_graph, product_tiles
 from celosia.sw.compiler.scores import choose_scores
-from celosia.sw.ir.graph import Graph, MatMul
+from celosia.sw.ir.graph import Graph
 from celosia.sw.planning.choices import DEFAULT, Choices
-from celosia.sw.planning.decisions.decide_graph import decide_graph
+from celosia.sw.planning.decisions.decide_graph import decide_graph, most_rows
 from celosia.sw.planning.forms.plan import head_groups
 
 __all__ = ["choices_by_rows", "choose", "searched_choices"]
@@ -51,7 +51,7 @@ def choose(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None 
         return chosen
 
     # Results of few rows may stay where those of all have no room.
-    first = _together if _most_rows(probe) == _most_rows(graph) else None
+    first = _together if most_rows(probe) == most_rows(graph) else None
     return searched_choices(probe, config, timing, chosen, _SEARCHED, first=first, gain=GAIN)
 
 
@@ -97,13 +97,8 @@ def choices_by_rows(graph: Graph, config: AcceleratorConfig) -> Choices:
     With no more than the array has, a tile serves for no longer than its load takes: loads set the
     pace.  With no more than twice as many, a load that waits for stores may still hold up weights.
     """
-    rows = _most_rows(graph)
+    rows = most_rows(graph)
     return replace(DEFAULT, schedule_loads=0 < rows <= 2 * config.dim)
-
-
-def _most_rows(graph: Graph) -> int:
-    """The rows of the largest product; 0: there is none."""
-    return max((op.out.rows for op in graph.ops if isinstance(op, MatMul)), default=0)
 
 
 def _spills(graph: Graph, config: AcceleratorConfig, choices: Choices) -> bool:

@@ -31,7 +31,7 @@ from celosia.sw.planning.memory_map import (
 )
 from celosia.sw.planning.rules.verify import machine_of, verify_plan
 
-__all__ = ["DECIDE", "decide_graph"]
+__all__ = ["DECIDE", "decide_graph", "most_rows"]
 
 DECIDE: Final[Mapping[type, Callable[[Any, Decided], Stage]]] = {
     Heads: decide_heads,
@@ -56,12 +56,17 @@ def decide_graph(graph: Graph, config: AcceleratorConfig, choices: Choices = DEF
     return _planned(graph, MemoryMap(config, choices))
 
 
+def most_rows(graph: Graph) -> int:
+    """The rows of the largest product; 0: there is none."""
+    return max((op.out.rows for op in graph.ops if isinstance(op, MatMul)), default=0)
+
+
 def _layout(graph: Graph, config: AcceleratorConfig, choices: Choices) -> Layout | None:
     """Where results may stay on the chip, if no product has too many rows for that.
 
     Graphs with caches have a layout of their own: by how wide their streams are.
     """
-    rows = max((op.out.rows for op in graph.ops if isinstance(op, MatMul)), default=0)
+    rows = most_rows(graph)
     if 0 < rows <= config.dim:
         return _of_few_rows(graph, config, choices)
     several = rows and (choices.results_stay or rows <= 2 * config.dim)
@@ -69,6 +74,7 @@ def _layout(graph: Graph, config: AcceleratorConfig, choices: Choices) -> Layout
 
 
 def _of_few_rows(graph: Graph, config: AcceleratorConfig, choices: Choices) -> Layout:
+    """Where results stay of products that have no more rows than the array."""
     if not graph.appended:
         return FEW_ROWS
     adding = (op for op in graph.ops if isinstance(getattr(op, "finish", None), AddResidual))

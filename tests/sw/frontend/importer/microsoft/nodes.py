@@ -36,10 +36,8 @@ def model_of(op, inputs, outputs=("y",), domain="com.microsoft", **attributes):
 def by_runtime(proto, values):
     """What ONNX Runtime computes; int8 is constant, for only such weights' products are exact."""
     constant = {name for name, value in values.items() if value.dtype == np.int8}
-    given, proto = (
-        [each for each in proto.graph.input if each.name not in constant],
-        deepcopy(proto),
-    )
+    given = [each for each in proto.graph.input if each.name not in constant]
+    proto = deepcopy(proto)
     proto.graph.ClearField("input")
     proto.graph.input.extend(given)
     proto.graph.initializer.extend(from_array(values[name], name) for name in constant)
