@@ -93,7 +93,7 @@ def test_results_of_a_part_of_the_rows_tell_nothing_of_where_all_may_stay(monkey
         return lambda plan: followed.append(plan) or 100
 
     monkeypatch.setattr(choose_module, "PlanCosts", cost)
-    assert choose(case(50, 50).graph, TINY) == DEFAULT  # A probe has 32 rows of 100.
+    assert choose(case(20, 20).graph, TINY) == DEFAULT  # A probe has 32 rows of 40.
     assert {len(plan.rings["bytes"].spans) for plan in followed} == {1}
 
 
