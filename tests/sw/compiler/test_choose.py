@@ -77,8 +77,8 @@ def test_loads_go_by_need_and_results_stay_if_that_gains_one_percent(
 ):
     def cost(*_):
         def of(plan):
-            stay = len(plan.rings["bytes"].spans) == 2
-            return cycles if {"schedule_loads": plan.scheduler == "need"}.get(what, stay) else 100
+            by_need, stay = plan.scheduler == "need", len(plan.rings["bytes"].spans) == 2
+            return cycles if (by_need if what == "schedule_loads" else stay) else 100
 
         return of
 
