@@ -22,7 +22,7 @@ class WeightType(IntEnum):
     @property
     def per_byte(self) -> int:
         """Weights in a byte."""
-        return BYTE_BITS // self.bits
+        return 1 << self
 
     def tile_rows(self, dim: int) -> int:
         """Scratchpad rows of a whole tile of ``dim`` lines of weights."""

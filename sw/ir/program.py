@@ -36,6 +36,9 @@ Settings = Mapping[str, int]
 class Space(Enum):
     """The local memories."""
 
+    # The hash of a member's name is computed in Python, for each look into a dictionary.
+    __hash__ = object.__hash__
+
     SCRATCHPAD = "scratchpad"
     ACCUMULATOR = "accumulator"
     PARAMETERS = "parameters"

@@ -31,6 +31,8 @@ class Moves:
         self.machine = plan.machine
         self.dim = plan.machine.dim
         self.rings = rings
+        self.taken = 0
+        """How many times a piece or a result took rows of a ring."""
         self._tensors = graph.tensors
         self._results = Results(rings, graph.tensors, plan.machine.dim)
 
@@ -73,6 +75,7 @@ class Moves:
 
     def _take(self, view: View, ring: str, key: Hashable) -> LocalRows:
         rows = self._blocks(view, self.rings[ring].space) * self._rows(view)
+        self.taken += 1
         return self._place(view, ring, self.rings[ring].take(key, rows))
 
     def sums(

@@ -3,6 +3,7 @@
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import NamedTuple
 
 from celosia.isa.encoding import WeightType
 from celosia.sw.ir.causal import Diagonal
@@ -63,8 +64,6 @@ class ProductBlock:
     """Keys are along K; else they are columns of C."""
     backwards: bool = False
     """The last pieces along K come first."""
-    begins: int | None = None
-    """The tile of K that comes first: unless the block accumulates, its products only write."""
     met: tuple[int, int] | None = None
     """The rows that are computed, the first and that behind the last; None: all."""
 
@@ -79,17 +78,20 @@ class ProductBlock:
         return self.w.rows if self.w_transposed else self.w.cols
 
 
-@dataclass(frozen=True)
-class _Pair:
+class _Pair(NamedTuple):
     """A piece of A and the piece of W that it meets, from tile `k` along K on."""
 
     k: int
     a: LocalRows
     w: LocalRows
+    begins: bool = False
+    """Nothing comes before it: unless the block accumulates, its first products only write."""
 
     def moved(self, rows: int) -> "_Pair":
         """The same with a piece of W that begins so many rows further."""
-        return replace(self, w=replace(self.w, row=self.w.row + rows))
+        w = self.w
+        w = LocalRows(w.space, w.row + rows, w.rows, w.blocks, w.pitch)
+        return _Pair(self.k, self.a, w, self.begins)
 
 
 def products(moves: Moves, block: ProductBlock, leaving: Leaving | None = None) -> Iterator[Op]:
@@ -110,13 +112,13 @@ def products(moves: Moves, block: ProductBlock, leaving: Leaving | None = None) 
             pairs = yield from _load(moves, block, k, piece)
             if block.backwards and not _alike(pairs):
                 pairs.reverse()
-            begins = pairs[0].k if k == along[0] else None
-            nested = replace(block, begins=begins)
+            if k == along[0]:
+                pairs[0] = pairs[0]._replace(begins=True)
             if leaving is None or k != along[-1]:
-                yield from _nests(nested, pairs, columns, dim, piece[0])
+                yield from _nests(block, pairs, columns, dim, piece[0])
                 continue
             for part in leaving.cuts(columns, first):
-                yield from _nests(nested, pairs, part, dim, piece[0])
+                yield from _nests(block, pairs, part, dim, piece[0])
                 yield from leaving.behind(sum(part) - first)
 
 
@@ -137,10 +139,10 @@ def _load(
     parts = [(k + first, n) for first, n in even_cuts(count, tiles(count, block.pieces.pieces))]
     pairs: list[_Pair] = []
     while True:
-        before, pairs = pairs, []
+        taken, before, pairs = moves.taken, pairs, []
         for part in parts:
             pairs.append((yield from _load_pair(moves, block, part, across)))
-        if pairs == before:
+        if moves.taken == taken or pairs == before:
             return pairs
 
 
@@ -205,7 +207,8 @@ def _seen_along(
         for tile, count, met in _runs(pair.k, pair.a.blocks, block, diagonal, dim):
             within = tile - pair.k
             w = replace(pair.w, row=pair.w.row + within * dim, rows=count * dim)
-            yield [_Pair(tile, pair.a.block(within, count), w)], met
+            begins = pair.begins and within == 0
+            yield [_Pair(tile, pair.a.block(within, count), w, begins)], met
 
 
 def _alike(pairs: list[_Pair]) -> bool:
@@ -257,7 +260,7 @@ def _nest(
         columns=columns,
         last_depth=min(dim, block.depth - (last.k + last.a.blocks - 1) * dim),
         last_cols=min(dim, block.cols - (first + tile + columns - 1) * dim),
-        accumulate=block.accumulate or head.k != block.begins,
+        accumulate=block.accumulate or not head.begins,
         a_unsigned=block.a_unsigned,
         w_transposed=block.w_transposed,
         w_type=block.w_type,

@@ -1,6 +1,7 @@
 """Pieces that take the rows of a ring in turn, and which of them are still there."""
 
 from collections.abc import Hashable
+from functools import cached_property
 
 from celosia.sw.ir.program import Space
 from celosia.sw.planning.forms.plan import Plan, RingPlan
@@ -24,7 +25,7 @@ class Pieces:
         self._meeting: tuple[Pieces, ...] = (self,)
         """All rings that have rows in common with this one."""
 
-    @property
+    @cached_property
     def space(self) -> Space:
         """The memory that the ring is in."""
         return Space(self.plan.space)

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right, insort
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from math import inf
 from operator import itemgetter
 from typing import Final
@@ -32,6 +32,8 @@ class Banks:
         self.rows = rows
         self._streams: list[list[Served]] = [[] for _ in range(count)]
         self._claims: list[deque[Served]] = [deque(maxlen=REMEMBERED) for _ in range(count)]
+        self._claimed = [0.0] * count
+        """When the last claim without an owner is over."""
         self._owned: list[deque[tuple[int, Served]]] = [
             deque(maxlen=REMEMBERED) for _ in range(count)
         ]
@@ -53,15 +55,17 @@ class Banks:
         meeting = self._meeting(row, begin, share)
         if not meeting or share * (end - begin) < TOO_FEW:
             return [(begin, end, share)]
-        return list(_Backlog([(begin, end, share)], buffer).served(sorted(meeting)))
+        return _Backlog([(begin, end, share)], buffer).served(sorted(meeting))
 
     def _meeting(self, row: int, begin: float, share: float) -> list[Served]:
         """The claims of the bank of `row` beyond `begin` that leave it less than a `share`."""
         bank = row // self.rows
         streams = self._streams[bank]
         meeting = streams[bisect_right(streams, begin, key=itemgetter(1)) :]
-        for claims in (self._claims[bank], (claim for _, claim in self._owned[bank])):
-            meeting += [each for each in claims if each[1] > begin and share + each[2] > 1]
+        claims = list(self._claims[bank]) if self._claimed[bank] > begin else []
+        if self._last[bank] > begin:
+            claims += [claim for _, claim in self._owned[bank]]
+        meeting += [each for each in claims if each[1] > begin and share + each[2] > 1]
         return meeting
 
     def delay(
@@ -69,6 +73,10 @@ class Banks:
     ) -> float:
         """How much later than `end` these accesses are served."""
         return self.served(row, begin, end, accesses, buffer)[-1][1] - end
+
+    def claim_served(self, row: int, served: Sequence[Served]) -> None:
+        """Claim what is `served` of a unit with a buffer, at the bank of `row`."""
+        self._add(row, served, 0)
 
     def claim(
         self,
@@ -102,7 +110,7 @@ class Banks:
         if free > begin:
             meeting.append((begin, free, 1.0))
         backlog = _Backlog(arrivals, buffer)
-        served = list(backlog.served(sorted(meeting)))
+        served = backlog.served(sorted(meeting))
         self._add(row, served, owner)
         return served, backlog.late
 
@@ -115,6 +123,7 @@ class Banks:
             self._last[bank] = max(self._last[bank], served[-1][1])
         else:
             self._claims[bank].extend(claims)
+            self._claimed[bank] = max(self._claimed[bank], served[-1][1])
 
     def stream(self, row: int, begin: float, end: float) -> None:
         """Claim all of the bank of `row` from `begin` to `end`, for accesses that come first."""
@@ -125,7 +134,10 @@ class Banks:
         if streams and streams[-1][1] >= begin > streams[-1][0]:
             begin, before, _ = streams.pop()
             end = max(end, before)
-        insort(streams, (begin, end, 1.0), key=itemgetter(1))
+        if not streams or end >= streams[-1][1]:
+            streams.append((begin, end, 1.0))
+        else:
+            insort(streams, (begin, end, 1.0), key=itemgetter(1))
         if len(streams) > 2 * STREAMS:
             del streams[:STREAMS]
 
@@ -166,39 +178,46 @@ class _Backlog:
                 return
         self._left = 0.0
 
-    def served(self, claims: list[Served]) -> Iterator[Served]:
+    def served(self, claims: Iterable[Served]) -> list[Served]:
         """When they are served behind `claims`, which come in order."""
+        found: list[Served] = []
         for start, last, other in claims:
-            # Most claims are over before anything waits: no generator is made for them.
+            if self._left + self._waiting <= TOO_FEW:
+                return found
             if self._now < start:
-                yield from self._until(start, 1.0)
+                self._until(start, 1.0, found)
             if self._now < last:
-                yield from self._until(last, 1 - other)
-        yield from self._until(inf, 1.0)
+                self._until(last, 1 - other, found)
+        self._until(inf, 1.0, found)
+        return found
 
-    def _until(self, until: float, most: float) -> Iterator[Served]:
-        """What is served until then, at most so many in a cycle."""
-        while self._now < until and self._left + self._waiting > TOO_FEW:
-            begun = self._left > TOO_FEW and self._now >= self._begin + self.late
+    def _until(self, until: float, most: float, found: list[Served]) -> None:
+        """Add what is served until then, at most so many in a cycle, to what was `found` so far."""
+        # Written out: it is most of what a search for a plan does.
+        now, left, waiting, buffer = self._now, self._left, self._waiting, self._buffer
+        while now < until and left + waiting > TOO_FEW:
+            begun = left > TOO_FEW and now >= self._begin + self.late
             comes = pace = self._pace if begun else 0.0
-            rate = most if self._waiting > TOO_FEW else min(most, comes)
-            if self._waiting >= self._buffer - TOO_FEW:
-                comes = min(comes, rate)
+            rate = most if waiting > TOO_FEW or comes > most else comes
+            if waiting >= buffer - TOO_FEW and comes > rate:
+                comes = rate
             grows = comes - rate
-            steps = [until - self._now]
+            step = until - now
             if comes:
-                steps.append(self._left / comes)
-            elif self._left > TOO_FEW and not begun:
-                steps.append(self._begin + self.late - self._now)
+                step = min(step, left / comes)
+            elif left > TOO_FEW and not begun:
+                step = min(step, self._begin + self.late - now)
             if grows:
-                room = self._buffer - self._waiting if grows > 0 else self._waiting
-                steps.append(room / abs(grows))
-            step = min(steps)
-            yield self._now, self._now + step, rate
-            self._now += step
-            self._waiting = max(0.0, self._waiting + grows * step)
+                step = min(step, (buffer - waiting if grows > 0 else waiting) / abs(grows))
+            found.append((now, now + step, rate))
+            now += step
+            if grows:
+                waiting = max(0.0, waiting + grows * step)
             if pace:
-                self._left = max(0.0, self._left - comes * step)
-                self.late += step * (1 - comes / pace)
-                if self._left <= TOO_FEW:
+                left = max(0.0, left - comes * step)
+                if comes < pace:
+                    self.late += step * (1 - comes / pace)
+                if left <= TOO_FEW:
                     self._next()
+                    left = self._left
+        self._now, self._left, self._waiting = now, left, waiting

@@ -155,8 +155,9 @@ class Timeline:
         if self.accumulator.read[c] < 0:
             self._follow_reader(self.accumulator.read[c])
         begin = max(head, written[a], written[w], self.accumulator.read[c])
-        operands, kind = (a, w, c), {"transposed": transposed, "weights": weights}
-        begin = self._array.take(begin, operands, rows, adds=accumulate, **kind)
+        begin = self._array.take(
+            begin, (a, w, c), rows, transposed=transposed, adds=accumulate, weights=weights
+        )
         self._follow_again()
         over = begin + rows
         read[a] = read[w] = over
@@ -244,9 +245,11 @@ class Timeline:
         banks, count = self._bank_claims, rows[1] - rows[0]
         start, over = start + WRITTEN_CYCLES, over + WRITTEN_CYCLES
         wanted = rows[0], start, over, count, LOAD_BUFFER
-        while self._finish_meeting(rows[0], over + banks.delay(*wanted), stores=True):
-            pass
-        return banks.claim(*wanted)
+        served = banks.served(*wanted)
+        while self._finish_meeting(rows[0], served[-1][1], stores=True):
+            served = banks.served(*wanted)
+        banks.claim_served(rows[0], served)
+        return served[-1][1] - over
 
     def _finish_stores(self, number: int) -> None:
         """Follow all stores up to this one."""

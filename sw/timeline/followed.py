@@ -55,9 +55,9 @@ class FollowedTransforms:
 
     def disturbed(self, settled: int) -> int:
         """The first transform behind the one that is `settled` to follow anew; 0: there is none."""
-        found = [each for each in (self._banks.disturbed, self._sums.disturbed) if each]
-        if not found:
+        if not self._banks.disturbed and not self._sums.disturbed:
             return 0
+        found = [each for each in (self._banks.disturbed, self._sums.disturbed) if each]
         self._banks.disturbed = self._sums.disturbed = 0
         known = [each.number for each in self._last if each.number > settled]
         return next((number for number in known if number >= min(found)), 0)

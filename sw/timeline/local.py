@@ -33,4 +33,6 @@ def stamp(times: list[float], rows: Rows, time: float) -> None:
 def settle(times: list[float], rows: Rows, old: float, new: float) -> None:
     """What an operation has left at `rows` has another time; others may have come there since."""
     part = times[rows[0] : rows[1]]
-    times[rows[0] : rows[1]] = [new if each == old else each for each in part]
+    same = part.count(old) == len(part)
+    part = [new] * len(part) if same else [new if each == old else each for each in part]
+    times[rows[0] : rows[1]] = part
