@@ -12,6 +12,7 @@ from celosia.sw.compiler.passes import predict
 from celosia.sw.ir.graph import Graph
 from celosia.sw.planning.forms.plan import Plan
 from celosia.sw.planning.rules.verify import PlanError
+from celosia.sw.timeline.graphs import GraphCycles
 
 __all__ = ["PlanCosts", "descended"]
 
@@ -55,6 +56,8 @@ class PlanCosts:
     """So many plans are followed; all others count as if they were not legal."""
     known: dict[Hashable, int | None] = field(default_factory=dict)
     """What was compared; None: it is not legal."""
+    programs: dict[Hashable, GraphCycles] = field(default_factory=dict)
+    """What was followed: of the plans for a product, a fourth decides what another one does."""
 
     def __call__(self, plan: Plan) -> int | None:
         """The cycles that `plan` is expected to take; None: it is not legal, or too late."""
@@ -64,7 +67,7 @@ class PlanCosts:
             if len(self.known) == self.most:
                 return None
             try:
-                found = predict(self.graph, self.config, plan, self.timing).cycles
+                found = predict(self.graph, self.config, plan, self.timing, self.programs).cycles
             except PlanError:
                 found = None
             self.known[key] = found

@@ -1,7 +1,7 @@
 """The passes from a plan to commands: each is a record of its arguments, and a function."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import ClassVar
@@ -167,23 +167,26 @@ def planned(graph: Graph, config: AcceleratorConfig, plan: Plan | Choices) -> Pl
     return decide_graph(graph, config, plan)
 
 
-_PREDICTED = Expand(), Schedule(), Encode()
-
-
 def predict(
     graph: Graph,
     config: AcceleratorConfig,
     plan: Plan | Choices,
     timing: MemoryTiming | None = None,
+    known: dict[Hashable, GraphCycles] | None = None,
 ) -> GraphCycles:
     """The cycles that `graph` is expected to take, computed as `plan` says or choices decide.
 
     Nothing is verified but the plan: a part of a graph is enough, which reads what nobody writes.
-    A loop takes as long as what it stands for, so none is looked for.
+    A loop takes as long as what it stands for, so none is looked for.  `known` are programs of the
+    same graph and memory that were followed: another plan often decides one of them.
     Raises `ValueError` as `planned` does.
     """
     legal = planned(graph, config, plan)
     compiled = CompiledGraph(graph=graph, config=config, timing=timing, plan=legal)
-    for each in _PREDICTED:
-        compiled = each.apply(compiled)
-    return compiled.expected(timing)
+    compiled = Expand().apply(compiled)
+    known = {} if known is None else known
+    program = legal.scheduler, legal.defer, legal.spare_tiles, compiled.ops
+    if program not in known:
+        compiled = Encode().apply(Schedule().apply(compiled))
+        known[program] = compiled.expected(timing)
+    return known[program]

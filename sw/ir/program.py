@@ -36,7 +36,7 @@ Settings = Mapping[str, int]
 class Space(Enum):
     """The local memories."""
 
-    # The hash of a member's name is computed in Python, for each look into a dictionary.
+    # That of a member's name is computed in Python, for each look into a dictionary.
     __hash__ = object.__hash__
 
     SCRATCHPAD = "scratchpad"
@@ -46,6 +46,8 @@ class Space(Enum):
 
 class Unit(Enum):
     """What executes operations: each kind in the order of its queue."""
+
+    __hash__ = object.__hash__  # As above.
 
     LOAD = "load"
     EXECUTE = "execute"
@@ -200,6 +202,9 @@ class Transform(_Operation):
     """Fields of CONFIG_NORM; None: they do not matter."""
     mask: Settings | None = None
     """Fields of CONFIG_MASK; None: they do not matter."""
+
+    def __hash__(self) -> int:
+        return hash((self.function, self.source, self.cols, self.targets, self.residual))
 
     @property
     def counts(self) -> bool:

@@ -46,6 +46,8 @@ class Lowering:
     tokens: bool = True
     """Loads wait for stores, and the program for what has been issued before it."""
     state: dict[Instruction, Command] = field(default_factory=dict, init=False)
+    written: dict[Instruction, dict[str, int]] = field(default_factory=dict, init=False)
+    """The values that were given for what is in `state`."""
     load_sets: dict[tuple[int, int], int] = field(default_factory=dict, init=False)
     """Stride and pitch of each set of CONFIG_LD; those used last are at the end."""
     awaited: int = field(default=0, init=False)
@@ -85,6 +87,9 @@ class Lowering:
 
     def _configure(self, instruction: Instruction, **values: int) -> Iterator[Command]:
         """A command of `instruction`, unless that is how things are."""
+        if self.written.get(instruction) == values:
+            return
+        self.written[instruction] = values
         command = instruction.encode(**values)
         if self.state.get(instruction) != command:
             self.state[instruction] = command

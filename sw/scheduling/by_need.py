@@ -261,16 +261,14 @@ class _Scheduler:
         if self._is_full(unit) or (unit is Unit.TRANSFORM and self._is_full(Unit.STORE)):
             return None
         soonest, late = max(self._free[unit], self._now), self._stall - MARGINS[unit]
-        found = []
+        ready, relaxed = self._ready, self._relaxed
+        chosen: tuple[int, int, int] | None = None
         for latest, index in self._near(unit, clock):
-            relaxed = min(self._relaxed[index], latest + late)
-            begin = max(soonest, self._ready[index], relaxed)
+            begin = max(soonest, ready[index], min(relaxed[index], latest + late))
+            # Those needed soonest come first: what begins no earlier is no better.
             if begin < end:
-                found.append((begin, latest, index))
-        if not found:
-            return None
-        first = min(found)[0]
-        return min((each for each in found if each[0] <= first), key=lambda each: each[1:])
+                chosen, end = (begin, latest, index), begin
+        return chosen
 
     def _is_full(self, unit: Unit) -> bool:
         queue = self._queued[unit]
@@ -278,17 +276,21 @@ class _Scheduler:
             queue.popleft()
         return len(queue) >= self._rooms[unit]
 
-    def _near(self, unit: Unit, clock: int) -> Iterator[tuple[int, int]]:
+    def _near(self, unit: Unit, clock: int) -> Sequence[tuple[int, int]]:
         """The candidates that are needed soonest, without loads of what is far ahead."""
-        found = far = 0
-        for latest, index in self._candidates[unit]:
-            if unit is Unit.LOAD and self._clock[index] > clock + MAX_LEAD:
+        if unit is not Unit.LOAD:
+            return self._candidates[unit][:_WINDOW]
+        near, far, clocks, last = list[tuple[int, int]](), 0, self._clock, clock + MAX_LEAD
+        for each in self._candidates[unit]:
+            if clocks[each[1]] > last:
                 far += 1
+                if far > _FAR:
+                    break
             else:
-                found += 1
-                yield latest, index
-            if found == _WINDOW or far > _FAR:
-                return
+                near.append(each)
+                if len(near) == _WINDOW:
+                    break
+        return near
 
     def _soonest(self, index: int) -> int:
         """When an operation could begin."""

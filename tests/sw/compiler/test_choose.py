@@ -108,7 +108,7 @@ def test_what_gains_only_together_is_found(monkeypatch):
 def test_choices_that_come_to_the_same_plan_are_followed_once(monkeypatch):
     followed = []
 
-    def predict(graph, config, plan, timing):
+    def predict(graph, config, plan, *_):
         followed.append(plan)
         return SimpleNamespace(cycles=100)
 

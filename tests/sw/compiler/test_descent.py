@@ -45,7 +45,7 @@ def test_no_more_plans_are_followed_than_there_is_time_for(monkeypatch):
     """A plan that was followed is known; one that is not legal was followed, too."""
     followed = []
 
-    def predicted(_graph, _config, plan, _timing):
+    def predicted(_graph, _config, plan, *_):
         followed.append(plan.stages)
         if plan.stages == "illegal":
             raise PlanError("rule", "stage", "is not legal")
