@@ -87,6 +87,9 @@ def _lane(client: Client, cache: str, threads: Mapping[str, int]) -> Lane:
 
 def _ask(client: Client, worker: str, function: Callable[[], Any]) -> Any:
     """What `function` returns on a worker; None if it has ended."""
+    there: Any = client.nthreads()
+    if worker not in there:  # Dask would try for 30 s to reach it.
+        return None
     said: Any = client.run(function, workers=[worker], on_error="ignore")
     return said.get(worker)
 
