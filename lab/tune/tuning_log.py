@@ -22,7 +22,7 @@ from celosia.sim.support.line_file import append_line, open_lines_of
 from celosia.sim.support.output import read_text
 from celosia.sim.support.problems import InputError
 from celosia.sw.ir.graph import Graph
-from celosia.sw.ir.graphs.alike import anonymous
+from celosia.sw.ir.graphs.alike import likeness
 from celosia.sw.planning.forms.plan import Plan
 
 __all__ = [
@@ -117,15 +117,9 @@ def tuning_key(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming) ->
 
     Graphs that differ in names and numbers alone have the same: a plan takes the same time.
     """
-    place = {name: number for number, name in enumerate(graph.tensors)}
     ends = graph.constants.keys(), graph.inputs, graph.outputs
-    likeness = repr((
-        anonymous(graph.tensors, graph.ops),
-        [[place[view.tensor] for view in (*op.operands, *op.results)] for op in graph.ops],
-        [(each.cache, each.scratch) for each in graph.tensors.values()],
-        [sorted(place[name] for name in names) for names in ends],
-    ))
-    return digest([likeness, repr(config), repr(timing), whole_version()])
+    like = repr(likeness(graph.tensors, graph.ops, *ends))
+    return digest([like, repr(config), repr(timing), whole_version()])
 
 
 def model_key(runs: Mapping[str, int]) -> str:

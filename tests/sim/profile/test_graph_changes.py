@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from celosia.isa.memory import MemoryTiming
 from celosia.isa.presets import PRESETS, resolve_config
+from celosia.sim.profile import graph_changes as module
 from celosia.sim.profile.graph_changes import graph_changes
 from celosia.sim.profile.whatif import Hardware, what_if
 from celosia.sim.support.progress import silent
@@ -41,6 +42,25 @@ def test_a_slow_memory_is_what_others_would_help_against():
     assert told
     assert told[0] == best
     assert best.options == ("--mem-latency", "200")
+
+
+def test_graphs_that_are_alike_are_compiled_once(monkeypatch):
+    """Each counts as often as it is there."""
+    workload = WORKLOADS["softmax"]
+    assert isinstance(workload, GraphWorkload)
+    one, alike, other = (
+        workload.make(Softmax(shape=shape), seed, silent).case.graph
+        for shape, seed in (("16x48", 0), ("16x48", 1), ("8x48", 0))
+    )
+    compiled, hardware = [], Hardware(CONFIG, MemoryTiming())
+    find = module.find_plan
+    monkeypatch.setattr(module, "find_plan", lambda *what: compiled.append(what[0]) or find(*what))
+    apart = [graph_changes([each], hardware, 0) for each in (one, other)]
+    together = graph_changes([one, other, alike], hardware, 0)
+    assert [compiled.count(each) for each in (one, other, alike)] == [14, 14, 0]
+    assert [each.saved for each in together] == [
+        2 * first.saved + second.saved for first, second in zip(*apart, strict=True)
+    ]
 
 
 def test_a_change_is_compiled_for_as_it_is_when_somebody_follows_it():
