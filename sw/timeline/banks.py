@@ -193,7 +193,7 @@ class _Backlog:
 
     def _until(self, until: float, most: float, found: list[Served]) -> None:
         """Add what is served until then, at most so many in a cycle, to what was `found` so far."""
-        # Written out: it is most of what a search for a plan does.
+        # Local names and few calls, since searches for plans come here for each piece.
         now, left, waiting, buffer = self._now, self._left, self._waiting, self._buffer
         while now < until and left + waiting > TOO_FEW:
             begun = left > TOO_FEW and now >= self._begin + self.late

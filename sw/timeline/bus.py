@@ -104,7 +104,7 @@ class Bursts:
             return first, end
         address, again, pace = first, self._again, self._pace
         for _ in range(count):
-            # A comparison takes a third of a call of `max`.
+            # Comparisons, since there are many bursts: a call of `max` takes several times as long.
             if (room := over[0] + again) > address:
                 address = room
             if (data := address + latency) > free:
