@@ -25,7 +25,7 @@ def _measured() -> tuple[list[Measured], list[Workload], dict[str, str]]:
     config = resolve_config(_PRESET)
     yosys, sta, library = find_yosys(None), find_sta(), choose_library(_CELLS)
     design = design_text(config, known_units(()))
-    found = [measure((yosys, sta), library, design, each, True, 1, silent) for each in SCRIPTS]
+    found = measure((yosys, sta), library, design, list(SCRIPTS), True, 1, silent)
     settings = {"preset": _PRESET, "yosys": yosys.identity, "library": library.identity}
     return found, predict_standard(config, silent), settings
 

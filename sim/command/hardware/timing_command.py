@@ -16,7 +16,7 @@ from celosia.sim.command.hardware.standard import predict_standard
 from celosia.sim.command.options.common import JsonOption, PresetOption, SetOption
 from celosia.sim.export.silicon.cells.library import choose_library
 from celosia.sim.export.silicon.timing.bounds import load_bounds
-from celosia.sim.export.silicon.timing.levels import level_script, read_levels
+from celosia.sim.export.silicon.timing.levels import LEVELS, level_script, read_levels
 from celosia.sim.export.silicon.timing.measure import (
     Measured,
     by_unit,
@@ -33,7 +33,6 @@ from celosia.sim.support.display import progress_bar, table_console
 from celosia.sim.support.guard import WRONG
 from celosia.sim.support.output import check_destination
 from celosia.sim.support.problems import InputError
-from celosia.sim.support.progress import share
 
 __all__ = ["timing"]
 
@@ -94,15 +93,11 @@ def timing(
         if sta is None or library is None:
             parts = design.others + design.memories
             _, kept = level_script(tool, at_once).run(design.modules, parts, tell)
-            found = {module: read_levels(text) for module, text in kept.items()}
+            found = {module: read_levels(text) for module, text in kept[LEVELS].items()}
             measured = [Measured("levels", by_unit(found))]
         else:
             tools += [library.identity, f"OpenSTA ({sta})"]
-            for number, each in enumerate(scripts):
-                own = share(tell, number / len(scripts), (number + 1) / len(scripts))
-                measured.append(
-                    measure((tool, sta), library, design, each, not units, at_once, own)
-                )
+            measured = measure((tool, sta), library, design, scripts, not units, at_once, tell)
             if not units and known is None:
                 predicted = predict_standard(config, tell)
     checked = [] if known is None else [one for each in measured for one in known.of(each)]

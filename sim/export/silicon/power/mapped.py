@@ -26,7 +26,7 @@ __all__ = ["map_gates", "map_whole"]
 
 _SCRIPT: Final = "default"
 _FLATTENED: Final = READ_MODULE.replace("synth ", "synth -flatten ")
-_VERILOG: Final = "write_verilog -noattr -noexpr -simple-lhs netlist.v"
+_PRODUCT: Final = "netlist.json"
 
 
 def map_gates(
@@ -46,7 +46,8 @@ def map_gates(
     others = [module.interface for name, module in modules.items() if name not in chosen]
     text = "".join(modules[name].text for name in chosen)
     _, kept = _script(yosys, library, at_once).run(text, "".join(others) + design.models, tell)
-    return {name: _named(read_netlist(kept[name], energies), modules[name]) for name in chosen}
+    gates = kept[_PRODUCT]
+    return {name: _named(read_netlist(gates[name], energies), modules[name]) for name in chosen}
 
 
 def map_whole(
@@ -58,16 +59,18 @@ def map_whole(
     """
     yosys, library, energies = tools
     script = _script(yosys, library, 1)
-    script = replace(script, text=script.text.replace(READ_MODULE, _FLATTENED))
+    script = replace(script, begin=script.begin.replace(READ_MODULE, _FLATTENED))
     text = flattened(top, split_modules(design.verilog), split_modules(design.models))
-    return read_netlist(script.products({top: text}, tell)[top], energies)
+    return read_netlist(script.products({top: text}, tell)[_PRODUCT][top], energies)
 
 
 def _script(yosys: Yosys, library: CellLibrary, at_once: int) -> ModuleScript:
-    script = netlist_script(yosys, library, _SCRIPT, at_once)
-    assert _VERILOG in script.text
-    text = script.text.replace(_VERILOG, "write_json netlist.json")
-    return replace(script, text=text, product="netlist.json", condense=_condensed)
+    script = netlist_script(yosys, library, [_SCRIPT], at_once)
+    (end,) = script.ends.values()
+    *mapped, written = end.splitlines()
+    assert written.startswith("write_verilog ")
+    end = "\n".join([*mapped, f"write_json {_PRODUCT}\n"])
+    return replace(script, ends={_PRODUCT: end}, condense=_condensed)
 
 
 def _condensed(text: str) -> str:

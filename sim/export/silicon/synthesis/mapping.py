@@ -21,8 +21,8 @@ _MEMORY: Final = "$mem"
 _IGNORED: Final = ("$scopeinfo",)
 """Cells that are nothing."""
 
+_PRODUCT: Final = "netlist.json"
 _SCRIPT: Final = f"""\
-{READ_MODULE}\
 opt -undriven -fine
 techmap
 opt -fast
@@ -30,7 +30,7 @@ dfflibmap -liberty cells.lib
 opt -fast
 abc -liberty cells.lib -script "+strash;ifraig;dc2;map"
 opt_clean
-tee -o netlist.json stat -json
+tee -o {_PRODUCT} stat -json
 """
 """`synth` without its last part: memories stay what they are, with no register of their readers in
 them; tables of constants are logic; the library's cells take the place of generic ones at once."""
@@ -64,14 +64,16 @@ class Mapper:
         """
         script = ModuleScript(
             yosys=self.yosys,
-            text=_SCRIPT,
+            begin=READ_MODULE,
+            ends={_PRODUCT: _SCRIPT},
             files={"cells.lib": self.library.liberty},
-            product="netlist.json",
             condense=_cell_counts,
             at_once=self.at_once,
         )
         modules, kept = script.run(verilog, models, tell)
-        return modules, {name: self._netlist(name, json.loads(text)) for name, text in kept.items()}
+        return modules, {
+            name: self._netlist(name, json.loads(text)) for name, text in kept[_PRODUCT].items()
+        }
 
     def _netlist(self, name: str, counts: Mapping[str, int]) -> Netlist:
         library = self.library.cells

@@ -2,13 +2,14 @@
 
 A module is given to Yosys alone, with what it instantiates as black boxes, and the result is cached
 under the module's content, the script, the tool's version and the library: so a change does again
-what it touched, and modules that are alike are done once.
+what it touched, and modules that are alike are done once.  Scripts that begin alike begin once.
 """
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -35,6 +36,9 @@ synth -top {TOP} -run begin:fine -nordff
 opt -fast -full
 """
 """What each script begins with: the module in the words of Yosys' own cells, memories as such."""
+_ONCE: Final = "design -save begun\n"
+_APART: Final = "design -load begun\n"
+"""What stands behind the beginning, and before each further end: that changes the design."""
 
 
 class Unreadable(ValueError):
@@ -42,24 +46,34 @@ class Unreadable(ValueError):
 
 
 @dataclass(frozen=True)
+class _Missing:
+    """A module, and the keys of those of its products that are not in the cache."""
+
+    name: str
+    text: str
+    parts: str
+    keys: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class ModuleScript:
     """What Yosys is to do with a module."""
 
     yosys: Yosys
-    text: str
-    """The script: reads ``module.v`` and, with ``-lib``, ``parts.v``."""
+    begin: str
+    """How the script begins: reads ``module.v`` and, with ``-lib``, ``parts.v``."""
+    ends: Mapping[str, str]
+    """How it goes on to each product, by the file that this writes; none sees another."""
     files: Mapping[str, str]
     """What else it reads, by name."""
-    product: str
-    """The file that it writes."""
     condense: Callable[[str], str]
-    """What to keep of the text of that file; raises `Unreadable` if the text is damaged."""
+    """What to keep of the text of a product; raises `Unreadable` if the text is damaged."""
     at_once: int
 
     def run(
         self, verilog: str, models: str, tell: Progress
-    ) -> tuple[dict[str, VerilogModule], dict[str, str]]:
-        """The modules of `verilog`, and what is kept of each; `models` are black boxes.
+    ) -> tuple[dict[str, VerilogModule], dict[str, dict[str, str]]]:
+        """The modules of `verilog`, and `products` of them; `models` are black boxes.
 
         Raises `EnvironmentProblem` for a module that Yosys refuses, with the end of what it said,
         and when the cache cannot be written.
@@ -68,62 +82,79 @@ class ModuleScript:
         texts = {name: standalone(module, modules | boxes) for name, module in modules.items()}
         return modules, self.products(texts, tell)
 
-    def products(self, texts: Mapping[str, tuple[str, str]], tell: Progress) -> dict[str, str]:
-        """What is kept of each of `texts`: Verilog whose top is `TOP`, and the black boxes in it.
+    def products(
+        self, texts: Mapping[str, tuple[str, str]], tell: Progress
+    ) -> dict[str, dict[str, str]]:
+        """What is kept of each product, by the name of each of `texts`.
 
-        Raises what `run` raises.
+        Those are Verilog whose top is `TOP`, and the black boxes in it.  Raises what `run` raises.
         """
-        keys = {name: self._key(*text) for name, text in texts.items()}
         # Of modules that are alike, the first.
-        todo = {key: name for name, key in reversed(keys.items()) if not sound(self._place(key))}
-        self._do({key: (name, *texts[name]) for key, name in todo.items()}, tell)
-        return {name: self._kept(key) for name, key in keys.items()}
+        first = {text: name for name, text in reversed(list(texts.items()))}
+        keys = {text: {each: self._key(each, *text) for each in self.ends} for text in first}
+        todo = [
+            _Missing(name, text, parts, absent)
+            for (text, parts), name in first.items()
+            if (absent := self._absent(keys[text, parts]))
+        ]
+        self._do(todo, tell)
+        return {
+            each: {name: self._kept(each, keys[text][each]) for name, text in texts.items()}
+            for each in self.ends
+        }
 
-    def _key(self, text: str, parts: str) -> str:
+    def _key(self, product: str, text: str, parts: str) -> str:
+        script = self.begin + self.ends[product]
         files = [self.files[name] for name in sorted(self.files)]
-        return digest([self.text, self.yosys.identity, *files, text, parts])
+        return digest([script, self.yosys.identity, *files, text, parts])
 
-    def _do(self, todo: Mapping[str, tuple[str, str, str]], tell: Progress) -> None:
-        sizes = {key: len(text) for key, (_, text, _) in todo.items()}
-        order = sorted(sizes, key=lambda key: -sizes[key])
-        total, done = sum(sizes.values()), 0
+    def _absent(self, keys: Mapping[str, str]) -> dict[str, str]:
+        """The part of the products' `keys` under which the cache has nothing."""
+        return {each: key for each, key in keys.items() if not sound(self._place(each, key))}
+
+    def _do(self, todo: Sequence[_Missing], tell: Progress) -> None:
+        order = sorted(todo, key=lambda each: -len(each.text))
+        total, done = sum(len(each.text) for each in order), 0
         with tempfile.TemporaryDirectory(prefix="celosia-silicon-") as folder:
-            jobs = (self._job(key, *todo[key], Path(folder)) for key in order)
+            places = {Path(folder, str(number)): each for number, each in enumerate(order)}
+            jobs = (self._job(work, each) for work, each in places.items())
             tell(f"mapping {len(order)} modules", 0.0)
             with closing(run_jobs(jobs, self.at_once)) as ended:
                 for job in ended:
-                    self._keep(job)
-                    done += sizes[job.work.name]
+                    self._keep(job, places[job.work].keys)
+                    done += len(places[job.work].text)
                     tell(f"mapping {len(order)} modules, {job.name} is done", done / total)
 
-    def _job(self, key: str, name: str, text: str, parts: str, folder: Path) -> Job:
-        work = folder / key
+    def _job(self, work: Path, missing: _Missing) -> Job:
         work.mkdir()
-        own = {"module.v": text, "parts.v": parts, "script.ys": self.text}
+        ends = _APART.join(self.ends[product] for product in missing.keys)
+        script = self.begin + (_ONCE if len(missing.keys) > 1 else "") + ends
+        own = {"module.v": missing.text, "parts.v": missing.parts, "script.ys": script}
         for file, content in {**own, **self.files}.items():
             (work / file).write_text(content)
-        return Job(name, (*self.yosys.command, "-s", "script.ys"), work)
+        return Job(missing.name, (*self.yosys.command, "-s", "script.ys"), work)
 
-    def _keep(self, job: Job) -> None:
-        """Put what `job` made into the cache: complete, or not at all."""
-        try:
-            kept = self.condense((job.work / self.product).read_text())
-        except (OSError, ValueError) as error:
-            raise EnvironmentProblem(
-                f"{job.name}: Yosys ended without saying what it made: {error}"
-            ) from None
+    def _keep(self, job: Job, keys: Mapping[str, str]) -> None:
+        """Put what `job` made into the cache: each product complete, or not at all."""
+        for product, key in keys.items():
+            try:
+                kept = self.condense((job.work / product).read_text())
+            except (OSError, ValueError) as error:
+                raise EnvironmentProblem(
+                    f"{job.name}: Yosys ended without saying what it made: {error}"
+                ) from None
+            cached(self._place(product, key), partial(_written, product, kept))
 
-        def make(work: Path) -> Path:
-            made = work / self.product
-            made.write_text(kept)
-            return made
-
-        cached(self._place(job.work.name), make)
-
-    def _kept(self, key: str) -> str:
-        path = sound(self._place(key))
+    def _kept(self, product: str, key: str) -> str:
+        path = sound(self._place(product, key))
         assert path is not None, f"{key}: done, but not in the cache"
         return path.read_text()
 
-    def _place(self, key: str) -> str:
-        return f"silicon/{key}{Path(self.product).suffix}"
+    def _place(self, product: str, key: str) -> str:
+        return f"silicon/{key}{Path(product).suffix}"
+
+
+def _written(name: str, text: str, work: Path) -> Path:
+    made = work / name
+    made.write_text(text)
+    return made

@@ -12,10 +12,10 @@ from celosia.sim.export.silicon.synthesis.runs import READ_MODULE, ModuleScript,
 from celosia.sim.export.silicon.synthesis.yosys import Yosys
 from celosia.sim.export.silicon.timing.path import RegisterPath
 
-__all__ = ["level_script", "read_levels"]
+__all__ = ["LEVELS", "level_script", "read_levels"]
 
+LEVELS: Final = "path.txt"
 _SCRIPT: Final = f"""\
-{READ_MODULE}\
 memory_map
 opt -undriven -fine
 techmap
@@ -25,7 +25,7 @@ opt_clean
 select -set begins t:$_*DFF*_ %co1:+[Q] t:$_*DFF*_ %d
 select -set ends t:$_*DFF*_ %ci1:+[D,E,R] t:$_*DFF*_ %d
 select -set between @begins %coe* @ends %cie* %i
-tee -o path.txt ltp -noff @between
+tee -o {LEVELS} ltp -noff @between
 """
 _LENGTH: Final = re.compile(r"^Longest topological path in \S+ \(length=(-?\d+)\)", re.MULTILINE)
 _NET: Final = re.compile(r"^ *\d+: \\?(\S+(?: \[[\d:]+\])?)", re.MULTILINE)
@@ -33,7 +33,7 @@ _NET: Final = re.compile(r"^ *\d+: \\?(\S+(?: \[[\d:]+\])?)", re.MULTILINE)
 
 def level_script(yosys: Yosys, at_once: int) -> ModuleScript:
     """Finds the longest path of each module; `read_levels` reads what is kept."""
-    return ModuleScript(yosys, _SCRIPT, {}, "path.txt", _path_alone, at_once)
+    return ModuleScript(yosys, READ_MODULE, {LEVELS: _SCRIPT}, {}, _path_alone, at_once)
 
 
 def read_levels(text: str) -> RegisterPath | None:

@@ -13,7 +13,7 @@ from celosia.sim.export.silicon.synthesis.modules import VerilogModule
 from celosia.sim.export.silicon.synthesis.yosys import Yosys
 from celosia.sim.export.silicon.timing.between import Between, paths_between
 from celosia.sim.export.silicon.timing.path import RegisterPath
-from celosia.sim.export.silicon.timing.scripts import netlist_script
+from celosia.sim.export.silicon.timing.scripts import netlist_product, netlist_script
 from celosia.sim.export.silicon.timing.within import paths_within
 from celosia.sim.support.problems import InputError
 from celosia.sim.support.progress import Progress, share
@@ -87,29 +87,36 @@ def measure(
     tools: tuple[Yosys, str],
     library: CellLibrary,
     design: DesignText,
-    script: str,
+    scripts: Sequence[str],
     whole: bool,
     at_once: int,
     tell: Progress,
-) -> Measured:
-    """The paths of `design` (`design_text`) behind `script`; `whole`: also those between modules.
+) -> list[Measured]:
+    """The paths of `design` (`design_text`) behind each of `scripts`; `whole`: also those between.
 
     `tools` are Yosys and OpenSTA's program.  Raises `EnvironmentProblem` if one of them fails.
     """
     yosys, sta = tools
-    mapping, timing = share(tell, 0, _MAPPING), share(tell, _MAPPING, 1)
-    mapped = netlist_script(yosys, library, script, at_once)
-    modules, kept = mapped.run(design.modules, design.others + design.memories, mapping)
-    netlists = (modules, kept, design.memories)
-    found: dict[str, RegisterPath | None] = {}
-    for name, path in paths_within(sta, library, *netlists, at_once):
-        found[name] = path
-        timing(f"timing what the script {script} made", len(found) / len(kept))
-    units = by_unit({name: found[name] for name in kept})
-    if not whole:
-        return Measured(script, units)
-    tell(f"timing what is between modules, script {script}", None)
-    return Measured(script, units, paths_between(sta, library, *netlists))
+    mapped = netlist_script(yosys, library, scripts, at_once)
+    models = design.others + design.memories
+    modules, kept = mapped.run(design.modules, models, share(tell, 0, _MAPPING))
+
+    measured: list[Measured] = []
+    for number, script in enumerate(scripts):
+        begin, end = (_MAPPING + (1 - _MAPPING) * n / len(scripts) for n in (number, number + 1))
+        timing = share(tell, begin, end)
+        netlists = modules, kept[netlist_product(script)], design.memories
+        found: dict[str, RegisterPath | None] = {}
+        for name, path in paths_within(sta, library, *netlists, at_once):
+            found[name] = path
+            timing(f"timing what the script {script} made", len(found) / len(modules))
+        units = by_unit({name: found[name] for name in modules})
+        between: Sequence[Between] = ()
+        if whole:
+            timing(f"timing what is between modules, script {script}", None)
+            between = paths_between(sta, library, *netlists)
+        measured.append(Measured(script, units, between))
+    return measured
 
 
 def known_units(names: Sequence[str]) -> Sequence[str]:

@@ -6,7 +6,7 @@ synthesis tool that is paid for would do, so that a path which is long by both i
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from celosia.isa.config import did_you_mean
@@ -16,7 +16,7 @@ from celosia.sim.export.silicon.synthesis.yosys import Yosys
 from celosia.sim.support.errors import EnvironmentProblem
 from celosia.sim.support.problems import InputError
 
-__all__ = ["LOAD_PF", "SCRIPTS", "known_scripts", "netlist_script"]
+__all__ = ["LOAD_PF", "SCRIPTS", "known_scripts", "netlist_product", "netlist_script"]
 
 LOAD_PF: Final = 0.05
 """What each output of a module drives; each input is driven by an inverter of twice the least."""
@@ -31,7 +31,7 @@ Both buffer and size.  2,000 ps are less than any product takes, so that all pat
 as short as they can.
 """
 
-_SCRIPT: Final = f"""\
+_BEGIN: Final = f"""\
 read_liberty -lib -ignore_miss_func cells.lib
 {READ_MODULE}\
 memory_map
@@ -40,10 +40,12 @@ techmap
 opt -fast
 dfflibmap -liberty cells.lib
 opt -fast
+"""
+_END: Final = """\
 abc -liberty cells.lib -constr cells.constr%s
 opt_clean -purge
 rename -wire
-write_verilog -noattr -noexpr -simple-lhs netlist.v
+write_verilog -noattr -noexpr -simple-lhs %s
 """
 _CONSTRAINTS: Final = """\
 set_driving_cell {inverter}
@@ -63,8 +65,15 @@ def known_scripts(names: Sequence[str]) -> Sequence[str]:
     return list(dict.fromkeys(names)) or list(SCRIPTS)
 
 
-def netlist_script(yosys: Yosys, library: CellLibrary, name: str, at_once: int) -> ModuleScript:
-    """Maps each module for speed by the script `name`; what is kept is its netlist.
+def netlist_product(name: str) -> str:
+    """The file with the netlist that the script `name` makes."""
+    return f"{name}.v"
+
+
+def netlist_script(
+    yosys: Yosys, library: CellLibrary, names: Iterable[str], at_once: int
+) -> ModuleScript:
+    """Maps each module for speed by each of the scripts `names`; netlists are what is kept.
 
     Raises `EnvironmentProblem` for a library without the inverter that drives inputs.
     """
@@ -73,8 +82,9 @@ def netlist_script(yosys: Yosys, library: CellLibrary, name: str, at_once: int) 
         raise EnvironmentProblem(f"{library.identity}: has no inverter INVX2 to drive inputs with")
     constraints = _CONSTRAINTS.format(inverter=inverters[0], load=LOAD_PF)
     files = {"cells.lib": library.liberty, "cells.constr": constraints}
-    text = _SCRIPT % SCRIPTS[name]
-    return ModuleScript(yosys, text, files, "netlist.v", _for_sta, at_once)
+    products = {netlist_product(name): SCRIPTS[name] for name in names}
+    ends = {product: _END % (more, product) for product, more in products.items()}
+    return ModuleScript(yosys, _BEGIN, ends, files, _for_sta, at_once)
 
 
 def _for_sta(netlist: str) -> str:

@@ -21,9 +21,12 @@ def path(ns):
     return RegisterPath("a", "b", 9, ns, SET_UP_NS)
 
 
-def measured(_tools, _library, _design, script, *_):
-    units = (("mesh", CELL_NS[script]), ("decoder", LONGEST_NS[script]))
-    return Measured(script, [ModulePath(unit, unit, path(ns)) for unit, ns in units])
+def measured(_tools, _library, _design, scripts, *_):
+    units = {"mesh": CELL_NS, "decoder": LONGEST_NS}
+    return [
+        Measured(script, [ModulePath(unit, unit, path(ns[script])) for unit, ns in units.items()])
+        for script in scripts
+    ]
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import pytest
 
 from celosia.sim.command.hardware import timing_command as command
 from celosia.sim.export.silicon.synthesis.runs import ModuleScript
+from celosia.sim.export.silicon.timing.levels import LEVELS
 from celosia.sim.export.silicon.timing.measure import DesignText, Measured, ModulePath
 from celosia.sim.export.silicon.timing.path import RegisterPath
 from celosia.sim.export.silicon.timing.times import Workload
@@ -26,9 +27,10 @@ def yosys(tmp_path, monkeypatch):
 def timed(yosys, monkeypatch):
     """The command on `tiny`; what was measured comes from a table."""
 
-    def measured(_tools, _library, _design, script, whole, *_):
-        ns = {"default": 6.0, "prefix": 3.0}[script] + (0 if whole else 1)
-        return Measured(script, [ModulePath("mesh", "", RegisterPath("a", "b", 9, ns, 0.5))])
+    def measured(_tools, _library, _design, scripts, whole, *_):
+        found = {each: {"default": 6.0, "prefix": 3.0}[each] + (not whole) for each in scripts}
+        paths = {each: RegisterPath("a", "b", 9, ns, 0.5) for each, ns in found.items()}
+        return [Measured(each, [ModulePath("mesh", "", path)]) for each, path in paths.items()]
 
     monkeypatch.setattr(command, "measure", measured)
     monkeypatch.setattr(command, "find_sta", lambda: "sta")
@@ -73,7 +75,7 @@ def test_paths_in_levels(yosys, monkeypatch):
     texts = {"top.accelerator.execute.array.mesh": 10, "top.accelerator.decoder": 15}
     kept = {name: said.format(length) for name, length in texts.items()}
     monkeypatch.setattr(command, "design_text", lambda *_: DesignText("", "", ""))
-    monkeypatch.setattr(ModuleScript, "run", lambda *_: ({}, kept))
+    monkeypatch.setattr(ModuleScript, "run", lambda *_: ({}, {LEVELS: kept}))
     words = ("timing", "--preset", "tiny", "--levels", "--unit", "decoder", "--json", "-")
     document = json.loads(right(*words, *yosys).stdout)
     assert document["scripts"]["levels"]["units"]["decoder"]["of_a_cell"] == 1.5

@@ -4,7 +4,7 @@ import pytest
 
 from celosia.sim.export.silicon.synthesis.runs import Unreadable
 from celosia.sim.export.silicon.synthesis.yosys import find_yosys
-from celosia.sim.export.silicon.timing.levels import level_script, read_levels
+from celosia.sim.export.silicon.timing.levels import LEVELS, level_script, read_levels
 from celosia.sim.export.silicon.timing.path import RegisterPath
 from celosia.sim.support.cache import CACHE_VARIABLE
 from celosia.sim.support.progress import silent
@@ -53,7 +53,7 @@ def test_only_paths_between_registers_count(tmp_path, monkeypatch):
     monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
     script = level_script(find_yosys(), 1)
     _, kept = script.run(CHAINS, "", silent)
-    path = read_levels(kept["chains"])
+    path = read_levels(kept[LEVELS]["chains"])
     assert path is not None
     assert path.levels == 2
     assert path.begin.startswith("short")
