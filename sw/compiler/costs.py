@@ -22,11 +22,15 @@ from celosia.sw.ir.graphs.alike import anonymous
 from celosia.sw.planning.choices import Choices
 from celosia.sw.planning.forms.groups import groups, members
 from celosia.sw.quantize.graphs.sketch import sketch
+from celosia.sw.quantize.weight_types import WeightTypes
 
 __all__ = ["Costs", "host_cycles"]
 
 _BEFORE: Final = 4
 """Groups of operators before one that it may overlap with."""
+_FOLLOWED: Final = 500_000_000
+"""Multiply-accumulates up to which all of a model is followed.  Groups of operators of larger ones
+are long enough to be followed each by itself: that is 1 % off, and alike ones are followed once."""
 HOST_ELEMENT_CYCLES: Final = 48
 """Cycles of a host for an element that it computes: what a softmax takes on the survey's."""
 
@@ -58,6 +62,15 @@ class Costs:
         """
         segments, host = sketch(graph)
         return sum(map(self.integer, segments)) + host_cycles(host)
+
+    def segments(self, graph: FloatGraph, weights: WeightTypes) -> tuple[int, tuple[Node, ...]]:
+        """Predicted cycles of all segments of a graph whose products have `weights`, and the host.
+
+        Raises `ValueError` for what is not quantized, or what the accelerator cannot do.
+        """
+        found, host = sketch(graph, weights=weights)
+        large = sum(graph.macs().values()) > _FOLLOWED
+        return sum(self.integer(each, 0) if large else self.whole(each) for each in found), host
 
     def whole(self, graph: Graph) -> int:
         """Predicted cycles of a graph of integers, all of which is followed at once.

@@ -5,21 +5,15 @@ The accelerator's is that of the timeline, the host's a model of one: elements t
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, Final
+from typing import Annotated
 
 from celosia.isa.documents.record import Added, As, Inline, Key, Named, Record
 from celosia.sw.compiler.costs import Costs, host_cycles
 from celosia.sw.frontend.nn.graph import FloatGraph, Node, split_origin
-from celosia.sw.quantize.graphs.sketch import sketch
 from celosia.sw.quantize.units.placement import Placement
 from celosia.sw.quantize.weight_types import INT8_WEIGHTS, WeightTypes
 
 __all__ = ["HostNode", "PlacementInTime", "TimeShare", "host_times", "predict_shares"]
-
-
-_FOLLOWED: Final = 500_000_000
-"""Multiply-accumulates up to which all of a model is followed.  Groups of operators of larger ones
-are long enough to be followed each by itself: that is 1 % off, and alike ones are followed once."""
 
 
 @dataclass(frozen=True)
@@ -79,10 +73,8 @@ def predict_shares(
 
     Raises `ValueError` for a graph that is not quantized, or that the accelerator cannot do.
     """
-    segments, host = sketch(graph, weights=weights)
-    large = sum(graph.macs().values()) > _FOLLOWED
-    cycles = [costs.integer(each, before=0) if large else costs.whole(each) for each in segments]
-    return TimeShare(sum(cycles), host_times(host))
+    cycles, host = costs.segments(graph, weights)
+    return TimeShare(cycles, host_times(host))
 
 
 def host_times(nodes: Iterable[Node]) -> dict[str, int]:

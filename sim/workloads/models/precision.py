@@ -19,7 +19,6 @@ from celosia.sw.frontend.nn.operators.operator import Array
 from celosia.sw.frontend.visible_rows import interpret_visibly
 from celosia.sw.quantize.graphs.formats import Formats, mixed
 from celosia.sw.quantize.graphs.quantized import QuantizedGraph, instantiate, run_model
-from celosia.sw.quantize.graphs.sketch import sketch
 from celosia.sw.quantize.precision import (
     Bounds,
     BoundsError,
@@ -33,7 +32,7 @@ from celosia.sw.quantize.precision import (
 )
 from celosia.sw.quantize.units.names import product_names
 from celosia.sw.quantize.units.stored import units_of
-from celosia.sw.quantize.weight_types import WEIGHT_CHOICES, WeightTypes
+from celosia.sw.quantize.weight_types import INT8_WEIGHTS, WEIGHT_CHOICES
 
 __all__ = [
     "ALL_INT4",
@@ -174,12 +173,8 @@ def left_out(
 def gain_note(graph: FloatGraph, precision: Precision) -> str | None:
     """What int4 weights would gain; None: next to nothing, or the graph is not quantized."""
     costs = Costs(*precision.hardware)
-
-    def predicted(weights: WeightTypes) -> int:
-        return sum(map(costs.integer, sketch(graph, weights=weights)[0]))
-
     try:
-        eight, four = predicted(WEIGHT_CHOICES["int8"]), predicted(ALL_INT4)
+        (eight, _), (four, _) = (costs.segments(graph, each) for each in (INT8_WEIGHTS, ALL_INT4))
     except ValueError:
         return None
     if four > eight * (1 - _GAIN):

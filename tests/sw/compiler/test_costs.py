@@ -1,7 +1,9 @@
 """The model of a host, element by element, and costs of graphs that are alike."""
 
 import numpy as np
+import pytest
 
+from celosia.isa.encoding import WeightType
 from celosia.isa.presets import PRESETS
 from celosia.sw.compiler import costs
 from celosia.sw.compiler.costs import HOST_ELEMENT_CYCLES, Costs, host_cycles
@@ -13,6 +15,7 @@ from celosia.sw.models.cases import (
     matmul_case,
     random_quantized_encoder,
 )
+from celosia.sw.quantize.weight_types import INT8_WEIGHTS, WEIGHT_CHOICES
 from celosia.sw.reference.encoder import EncoderShape
 
 TINY = PRESETS["tiny"]
@@ -84,3 +87,28 @@ def test_a_float_graph_costs_what_its_host_does_as_well():
     x = builder.input("x", TensorType("float32", (3, 5)))
     graph = builder.finish({"y": builder.op("exp", x)})
     assert Costs(TINY).floating(graph) == Costs(TINY).whole_floating(graph) == 15 * 48
+
+
+@pytest.mark.parametrize(("macs", "way"), [(5 * 8 * 4, "whole"), (5 * 8 * 4 - 1, "apart")])
+def test_models_with_more_products_than_are_followed_are_followed_by_groups(macs, way, monkeypatch):
+    """What weights are decides what products take; what is left to the host is told beside."""
+    builder = GraphBuilder("g")
+    x = builder.input("x", TensorType("float32", (5, 8)))
+    y = builder.op("matmul", x, builder.constant(np.ones((8, 4), np.float32)))
+    graph = builder.finish({"y": builder.op("tanh", y)})
+    asked = []
+
+    def cycles(_self, segment, *before):
+        int4 = (segment.tensors[name].packing is WeightType.INT4 for name in segment.constants)
+        asked.append((any(int4), *before))
+        return 7_000
+
+    monkeypatch.setattr(costs, "_FOLLOWED", macs)
+    monkeypatch.setattr(Costs, "whole", cycles)
+    monkeypatch.setattr(Costs, "integer", cycles)
+    for weights in (INT8_WEIGHTS, WEIGHT_CHOICES["int4-vocabulary"]):
+        total, host = Costs(TINY).segments(graph, weights)
+        assert total == 7_000
+        assert [node.op for node in host] == ["tanh"]
+        assert asked.pop() == (weights is not INT8_WEIGHTS, *{"whole": [], "apart": [0]}[way])
+        assert not asked

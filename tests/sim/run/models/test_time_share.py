@@ -1,14 +1,11 @@
 """Predicted shares of the time of a model."""
 
-from types import SimpleNamespace
-from typing import Any
-
 import numpy as np
 import pytest
 
 from celosia.isa.presets import PRESETS
-from celosia.sim.run.models import time_share
 from celosia.sim.run.models.time_share import TimeShare, host_times, predict_shares
+from celosia.sw.compiler import costs
 from celosia.sw.compiler.costs import Costs
 from celosia.sw.frontend.nn.builder import GraphBuilder
 from celosia.sw.frontend.nn.operators.operator import TensorType
@@ -38,7 +35,7 @@ def test_shares_add_up_and_the_largest_of_the_host_comes_first(monkeypatch):
     assert found.total == found.accelerator + sum(found.host.values())
     assert found.accelerator_time_share == pytest.approx(found.accelerator / found.total)
     assert "fc (MatMul)" not in found.host
-    monkeypatch.setattr(time_share, "_FOLLOWED", 0)
+    monkeypatch.setattr(costs, "_FOLLOWED", 0)
     apart = predict_shares(graph(), Costs(PRESETS["tiny"]))
     assert apart.accelerator == pytest.approx(found.accelerator, rel=0.1)
 
@@ -62,10 +59,3 @@ def test_a_node_that_became_several_takes_the_time_of_all():
 
 def test_of_nothing_all_is_the_accelerators():
     assert TimeShare(0, {}).accelerator_time_share == 1
-
-
-@pytest.mark.parametrize(("macs", "way"), [(64 * 32 * 16, "whole"), (64 * 32 * 16 - 1, "apart")])
-def test_models_with_more_products_than_are_followed_are_followed_by_groups(macs, way, monkeypatch):
-    monkeypatch.setattr(time_share, "_FOLLOWED", macs)
-    costs: Any = SimpleNamespace(whole=lambda _: 7_000, integer=lambda _, before: 5_000 + before)
-    assert predict_shares(graph(), costs).accelerator == {"whole": 7_000, "apart": 5_000}[way]
