@@ -1,6 +1,6 @@
 """What is decided for a graph, and what each alternative would cost by predicted cycles."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Final
 
@@ -74,15 +74,16 @@ def plan_graph(
     graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None = None
 ) -> GraphPlan:
     """The plan for `graph`.  Raises `ValueError` for what cannot be done."""
-    choices = choose(graph, config, timing)
+    known = dict[Hashable, GraphCycles]()
+    choices = choose(graph, config, timing, known)
     compiled = compile_graph(graph, config, Decide(choices))
     prediction = compiled.expected(timing)
     scaled = product_tiles(graph, config) > COMPARED_TILES
-    part = probe_graph(graph, config) if scaled else graph
-    base = cycles_or_reason(part, config, timing, choices) if scaled else prediction.cycles
+    part, known = (probe_graph(graph, config), {}) if scaled else (graph, known)
+    base = cycles_or_reason(part, config, timing, choices, known) if scaled else prediction.cycles
     rejected = []
     for name, value, others in choices.others():
-        found = cycles_or_reason(part, config, timing, others)
+        found = cycles_or_reason(part, config, timing, others, known)
         if isinstance(found, str):
             rejected.append(Rejected(name, _text(value), None, found))
         else:
@@ -103,11 +104,15 @@ def plan_graph(
 
 
 def cycles_or_reason(
-    graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None, choices: Choices
+    graph: Graph,
+    config: AcceleratorConfig,
+    timing: MemoryTiming | None,
+    choices: Choices,
+    known: dict[Hashable, GraphCycles],
 ) -> int | str:
-    """The predicted cycles, or why it is not possible."""
+    """The predicted cycles, or why it is not possible; `known` is `predict`'s."""
     try:
-        return predict(graph, config, choices, timing).cycles
+        return predict(graph, config, choices, timing, known).cycles
     except ValueError as error:
         return str(error)
 

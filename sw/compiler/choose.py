@@ -5,7 +5,7 @@ unlike those of a product (`celosia.sw.planning.decisions.decide`), of which a r
 all combinations.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -22,6 +22,7 @@ from celosia.sw.ir.graph import Graph
 from celosia.sw.planning.choices import DEFAULT, Choices
 from celosia.sw.planning.decisions.decide_graph import decide_graph, most_rows
 from celosia.sw.planning.forms.plan import head_groups
+from celosia.sw.timeline.graphs import GraphCycles
 
 __all__ = ["choices_by_rows", "choose", "searched_choices"]
 
@@ -35,11 +36,17 @@ _BLOCKS: Final = (4, 2)
 """Blocks that are compared with each order of loads, and with results that stay or do not."""
 
 
-def choose(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None = None) -> Choices:
+def choose(
+    graph: Graph,
+    config: AcceleratorConfig,
+    timing: MemoryTiming | None = None,
+    known: dict[Hashable, GraphCycles] | None = None,
+) -> Choices:
     """The choices with which `graph` is expected to be fastest, one after the other.
 
     Where scores wait is compared for heads alone (`celosia.sw.compiler.scores`).  Of all else, only
     a probe is looked at, and if that is long, not even its cycles: the defaults are made for these.
+    Programs of `graph` itself that are followed join `known`, as `predict` has them.
     """
     probe = probe_graph(graph, config)
     if is_much_of(probe, graph, config):
@@ -52,7 +59,10 @@ def choose(graph: Graph, config: AcceleratorConfig, timing: MemoryTiming | None 
 
     # Results of few rows may stay where those of all have no room.
     first = _together if most_rows(probe) == most_rows(graph) else None
-    return searched_choices(probe, config, timing, chosen, _SEARCHED, first=first, gain=GAIN)
+    known = known if probe is graph else None
+    return searched_choices(
+        probe, config, timing, chosen, _SEARCHED, first=first, gain=GAIN, known=known
+    )
 
 
 def searched_choices(
@@ -64,12 +74,15 @@ def searched_choices(
     *,
     first: Callable[[Choices], Iterator[Choices]] | None = None,
     gain: float = 0.0,
+    known: dict[Hashable, GraphCycles] | None = None,
 ) -> Choices:
     """The best by predicted cycles of what choices of these `names` lead to from `start`.
 
-    `first`: a decision that comes before those of one choice each.
+    `first`: a decision that comes before those of one choice each; `known`: as `predict` has them.
     """
     cost = PlanCosts(graph, config, timing)
+    if known is not None:
+        cost = replace(cost, programs=known)
 
     def cycles(choices: Choices) -> int | None:
         with suppress(ValueError):
