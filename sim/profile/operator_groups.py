@@ -8,7 +8,7 @@ and waits for from then on is the next group's.  The first group's time begins w
 Groups without products have no time of their own, unless the program has no product at all.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
@@ -28,6 +28,7 @@ __all__ = [
     "cut_program",
     "group_name",
     "group_operators",
+    "operator_commands",
 ]
 
 _KINDS: Final = {
@@ -40,7 +41,12 @@ _KINDS: Final = {
 """Kinds that are part of a group with another name."""
 _LAST_NORM: Final = "norm"
 """The last normalization of a layer, which is part of the group of its last product."""
-_PRODUCTS: Final = (Funct.COMPUTE_PRELOADED, Funct.COMPUTE_ACCUMULATED)
+_FIRST_PRODUCT: Final[Mapping[int, int]] = {
+    Funct.COMPUTE_PRELOADED: 0,
+    Funct.COMPUTE_ACCUMULATED: 0,
+    Funct.PRODUCTS: 1,
+}
+"""The place of the first product in what a command stands for: in a nest a PRELOAD comes before."""
 
 Counts = Mapping[str, int]
 
@@ -59,10 +65,19 @@ class Group:
 
 @dataclass(frozen=True)
 class Cut:
-    """Where a program's time changes hands: `group` has it from command `mark` on."""
+    """Where a program's time changes hands: `group` has it from the expanded command `mark` on."""
 
     mark: int
     group: str
+
+
+def operator_commands(compiled: CompiledGraph) -> Iterator[tuple[str, Sequence[Command]]]:
+    """The operators of a program, one after the other, each with its commands before compression.
+
+    The first one has no name: its commands come before all.
+    """
+    names = ["", *(written.operator for written in compiled.ops)]
+    return zip(names, compiled.commands, strict=True)
 
 
 def command_operators(compiled: CompiledGraph) -> tuple[str, ...]:
@@ -70,9 +85,8 @@ def command_operators(compiled: CompiledGraph) -> tuple[str, ...]:
 
     Empty for those before all.
     """
-    names = ["", *(written.operator for written in compiled.ops)]
-    pairs = zip(names, compiled.commands, strict=True)
-    return tuple(name for name, commands in pairs for _ in range(sum(map(_length, commands))))
+    parts = operator_commands(compiled)
+    return tuple(name for name, commands in parts for _ in range(sum(map(_length, commands))))
 
 
 def _length(command: Command) -> int:
@@ -118,14 +132,17 @@ def group_operators(graph: Graph, dim: int) -> tuple[Group, ...]:
     return tuple(groups)
 
 
-def cut_program(program: Sequence[Command], operators: Sequence[str]) -> tuple[Cut, ...]:
-    """Where products of another group begin; `operators` has the operator of each command."""
+def cut_program(parts: Iterable[tuple[str, Sequence[Command]]]) -> tuple[Cut, ...]:
+    """Where products of another group begin in a program of `parts` (`operator_commands`)."""
     cuts: list[Cut] = []
-    for index, (command, operator) in enumerate(zip(program, operators, strict=True)):
-        if command.funct in _PRODUCTS and operator:
-            group = group_name(operator)
-            if not cuts or cuts[-1].group != group:
-                cuts.append(Cut(index, group))
+    mark = 0
+    for operator, commands in parts:
+        group = group_name(operator)
+        for command in commands:
+            first = _FIRST_PRODUCT.get(command.funct) if operator else None
+            if first is not None and (not cuts or cuts[-1].group != group):
+                cuts.append(Cut(mark + first, group))
+            mark += _length(command)
     return tuple(cuts)
 
 

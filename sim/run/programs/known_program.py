@@ -16,6 +16,7 @@ from celosia.sim.profile.operator_groups import (
     cut_program,
     group_name,
     group_operators,
+    operator_commands,
 )
 from celosia.sim.run.programs.program_work import ProgramWork, program_work
 from celosia.sim.run.programs.traffic import Traffic, graph_traffic
@@ -55,7 +56,7 @@ class KnownProgram:
     @cached_property
     def cuts(self) -> tuple[Cut, ...]:
         """Where the time of one group ends and that of another begins."""
-        return cut_program(self.expanded, self.operators)
+        return cut_program(operator_commands(self.compiled))
 
     @cached_property
     def commands(self) -> int:
@@ -80,7 +81,9 @@ class KnownProgram:
     @cached_property
     def parts(self) -> dict[str, dict[str, Any]]:
         """What a `Measurement` has of each group before it runs."""
-        commands = Counter(map(group_name, self.operators))
+        commands = Counter[str]()
+        for operator, count in Counter(self.operators).items():
+            commands[group_name(operator)] += count
         predicted = add_predicted(self.groups, self.prediction)
         return {
             group.name: {

@@ -5,7 +5,14 @@ from typing import Any
 
 import pytest
 
-from celosia.isa.encoding import COMPUTE_ACCUMULATED, COMPUTE_PRELOADED, FENCE
+from celosia.isa.encoding import (
+    COMPUTE_ACCUMULATED,
+    COMPUTE_PRELOADED,
+    CONFIG_PRODUCTS,
+    FENCE,
+    PRODUCTS,
+    Funct,
+)
 from celosia.isa.operations.loops import expand
 from celosia.isa.presets import PRESETS
 from celosia.sim.profile.operator_groups import (
@@ -17,6 +24,7 @@ from celosia.sim.profile.operator_groups import (
     cut_program,
     group_name,
     group_operators,
+    operator_commands,
 )
 from celosia.sw.compiler.verified import compile_graph
 from celosia.sw.ir.graph import Mask
@@ -77,27 +85,50 @@ def test_tiles_that_no_row_sees_are_no_work():
 
 
 def test_a_program_is_cut_where_products_of_another_group_follow():
-    one, two = COMPUTE_PRELOADED.encode(), COMPUTE_ACCUMULATED.encode()
-    other = FENCE.encode()
-    program = [other, one, other, two, one, one, one, other]
-    operators = ["", "0.query", "0.key", "0.query", "0.key", "0.scores.head0", "0.context.head0"]
-    cuts = cut_program(program, [*operators, "0.key"])
-    assert cuts == (Cut(1, "0.query"), Cut(4, "0.key"), Cut(5, "0.attention"))
+    one, two, other = COMPUTE_PRELOADED.encode(), COMPUTE_ACCUMULATED.encode(), FENCE.encode()
+    parts = [
+        ("", [other]),
+        ("0.query", [one]),
+        ("0.key", [other]),
+        ("0.query", [two]),
+        ("0.key", [one]),
+        ("0.scores.head0", [one]),
+        ("0.context.head0", [one]),
+        ("0.key", [other]),
+    ]
+    assert cut_program(parts) == (Cut(1, "0.query"), Cut(4, "0.key"), Cut(5, "0.attention"))
+
+
+def test_a_nest_of_products_has_the_first_behind_a_preload():
+    nest = PRODUCTS.encode(rows=4, k=3, pieces=2, columns=2, last_depth=4, last_cols=4)
+    parts = [
+        ("", [FENCE.encode()]),
+        ("0.query", [nest]),
+        ("0.key", [CONFIG_PRODUCTS.encode(), nest]),
+    ]
+    assert cut_program(parts) == (Cut(2, "0.query"), Cut(1 + 2 * 12 + 1, "0.key"))
 
 
 def test_a_compiled_encoder_is_cut_into_its_groups():
+    """Each command of the expanded program is looked at."""
     compiled = compile_graph(GRAPH, PRESETS["tiny"])
     expanded = [command for _, command in expand(compiled.program, PRESETS["tiny"])]
-    cuts = cut_program(expanded, command_operators(compiled))
+    cuts = cut_program(operator_commands(compiled))
     names = {group.name for group in group_operators(GRAPH, 4)}
     assert {cut.group for cut in cuts} == names - {"norm"}
-    assert [cut.mark for cut in cuts] == sorted(cut.mark for cut in cuts)
+    found, last = [], ""
+    for place, (command, operator) in enumerate(
+        zip(expanded, command_operators(compiled), strict=True)
+    ):
+        if command.funct == Funct.COMPUTE_PRELOADED and group_name(operator) != last:
+            last = group_name(operator)
+            found.append(Cut(place, last))
+    assert list(cuts) == found
 
 
 def test_a_program_without_products_is_not_cut():
     compiled = compile_graph(layernorm_case(5, 9, 0).graph, PRESETS["tiny"])
-    expanded = [command for _, command in expand(compiled.program, PRESETS["tiny"])]
-    assert cut_program(expanded, command_operators(compiled)) == ()
+    assert cut_program(operator_commands(compiled)) == ()
 
 
 def group(name):
