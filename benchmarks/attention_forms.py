@@ -17,6 +17,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import product
+from statistics import mean
 from typing import Any, Final
 
 from celosia.isa.config import AcceleratorConfig
@@ -112,35 +113,48 @@ CASES: Final = tuple(
 )
 
 
-def _row(line: Line) -> list[Any]:
+def _place(line: Line) -> list[Any]:
     """What lines are sorted by."""
     return [line[name] for name in asdict(CASES[0])]
 
 
+def best(line: Line) -> int:
+    """Cycles of the form that the RTL prefers."""
+    return min(each["cycles"] for each in line["forms"].values())
+
+
+def ratio(line: Line) -> float:
+    """The chosen form over the best one."""
+    return line["forms"][CHOSEN]["cycles"] / best(line)
+
+
+def errors(line: Line) -> dict[str, float]:
+    """How far predictions are off, by form."""
+    return {name: each["predicted"] / each["cycles"] - 1 for name, each in line["forms"].items()}
+
+
+def row(line: Line) -> str:
+    """The chosen form of a case over the best one, and errors of predictions."""
+    return (
+        f"{line['accumulator_kib']:4} {line['seq']:5} {line['heads']:5} "
+        f"{'yes' if line['causal'] else 'no':6} {line['forms'][CHOSEN]['cycles']:12,} "
+        f"{best(line):12,} {ratio(line):5.3f}  "
+        f"{', '.join(f'{name} {error:+.1%}' for name, error in errors(line).items())}"
+    )
+
+
 def table(lines: Sequence[Line]) -> Iterator[str]:
-    """A line for each case: the chosen form over the best one, and errors of predictions."""
+    """A row for each case, and how often the choice is a bad one."""
     yield f"{'KiB':>4} {'l':>5} {'heads':>5} {'causal':6} {'chosen':>12} {'best':>12} ratio  errors"
-    misses, errors = 0, list[float]()
-    for line in sorted(lines, key=_row):
-        found = line["forms"]
-        best = min(found, key=lambda name: found[name]["cycles"])
-        ratio = found[CHOSEN]["cycles"] / found[best]["cycles"]
-        off = {name: each["predicted"] / each["cycles"] - 1 for name, each in found.items()}
-        errors += map(abs, off.values())
-        misses += ratio > NEAR
-        yield (
-            f"{line['accumulator_kib']:4} {line['seq']:5} {line['heads']:5} "
-            f"{'yes' if line['causal'] else 'no':6} {found[CHOSEN]['cycles']:12,} "
-            f"{found[best]['cycles']:12,} {ratio:5.3f}  "
-            f"{', '.join(f'{name} {error:+.1%}' for name, error in off.items())}"
-        )
+    yield from map(row, sorted(lines, key=_place))
     if lines:
+        off = [abs(error) for line in lines for error in errors(line).values()]
         yield (
             f"{len(lines)} of {len(CASES)} cases; the chosen form takes over {NEAR} times the best "
-            f"in {misses}; predictions are off by {sum(errors) / len(errors):.2%} on average, by "
-            f"{max(errors):.2%} at most"
+            f"in {sum(ratio(line) > NEAR for line in lines)}; predictions are off by "
+            f"{mean(off):.2%} on average, by {max(off):.2%} at most"
         )
 
 
 if __name__ == "__main__":
-    show_kept(__file__, CASES, table, 10_000_000, "cycles of a run")
+    show_kept(__file__, CASES, row, table, 10_000_000, "cycles of a run")

@@ -70,17 +70,20 @@ def _is_of(case: KeptCase, line: Line) -> bool:
 def show_kept(
     script: str,
     cases: Sequence[KeptCase],
+    row: Callable[[Line], str],
     table: Callable[[Sequence[Line]], Iterator[str]],
     most: float,
     words: str,
 ) -> None:
     """Measure what the command line of a script asks for, and print a table of all lines.
 
+    The row of each case follows it.
+
     `most` effort is what its second argument says, or else this; `words` say what it counts.
     """
 
     def tell(line: Line) -> None:
-        print(*table([line]), sep="\n", flush=True)
+        print(row(line), flush=True)
 
     beside = Path(script).with_suffix(".jsonl")
 

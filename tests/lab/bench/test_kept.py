@@ -68,7 +68,8 @@ def shown(monkeypatch, tmp_path, *arguments):
         show_kept(
             str(tmp_path / "script.py"),
             CASES,
-            lambda lines: (f"{line['name']} {line['found']}" for line in lines),
+            lambda line: f"{line['name']} {line['found']}",
+            lambda lines: (f"{line['name']}: {line['found']}" for line in lines),
             3,
             "pounds",
         )
@@ -78,10 +79,10 @@ def shown(monkeypatch, tmp_path, *arguments):
 def test_a_script_tells_each_line_then_all_and_what_is_left(monkeypatch, tmp_path, capsys):
     assert shown(monkeypatch, tmp_path) == 0
     assert capsys.readouterr().out.splitlines() == [
-        *("a 10", "c 30", "a 10", "c 30", "1 of 3 cases left: 4 pounds")
+        *("a 10", "c 30", "a: 10", "c: 30", "1 of 3 cases left: 4 pounds")
     ]
     assert shown(monkeypatch, tmp_path, str(tmp_path / "script.jsonl"), "4") == 0
-    assert capsys.readouterr().out.splitlines() == ["d 40", "a 10", "c 30", "d 40"]
+    assert capsys.readouterr().out.splitlines() == ["d 40", "a: 10", "c: 30", "d: 40"]
 
 
 @pytest.mark.parametrize("arguments", [["x.jsonl", "many"], ["x.jsonl", "-1"], ["no/folder/x"]])
