@@ -5,7 +5,7 @@ the cells on both sides of one are as strong as if it were a port.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Final
 
@@ -75,5 +75,10 @@ def read_between(report: str, known: Sequence[str]) -> list[Between]:
     return sorted(longest.values(), key=lambda each: -each.path.period)
 
 
-def _place_of(name: str, known: Iterable[str]) -> str:
-    return max((place for place in known if name.startswith(f"{place}/")), key=len, default="")
+def _place_of(name: str, known: Collection[str]) -> str:
+    """The longest place that `name` is in; the top, if there is none."""
+    while name:
+        name = name.rpartition("/")[0]
+        if name in known:
+            return name
+    return ""
