@@ -6,6 +6,7 @@ A command line of thirty commands runs one of them: each is imported when it is 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 from importlib import import_module
 from inspect import getdoc
 from typing import Any, ClassVar, Final
@@ -56,7 +57,7 @@ class Commands(TyperGroup):
 
     def __init__(self, **settings: Any):
         super().__init__(**settings)
-        found: Any = _Found({each.name: each for each in self.table})
+        found: Any = _found(type(self))
         self.commands = found
 
     def invoke(self, ctx: Any) -> Any:
@@ -90,6 +91,12 @@ class _Found(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._table)
+
+
+@cache
+def _found(group: type[Commands]) -> _Found:
+    """The commands of `group`: each is made once, however often a process calls it."""
+    return _Found({each.name: each for each in group.table})
 
 
 def _made(command: Command) -> Any:
