@@ -62,4 +62,4 @@ def test_a_long_value_is_cut_short(document, length, whole):
 def test_facts_are_checked_behind_the_form(document):
     changed = copy.deepcopy(document)
     changed["operators"][0]["macs"] += 1
-    assert problem(changed).startswith("$.operators[0].problem: 13x9x22 are ")
+    assert problem(changed).startswith("$.operators[0].problem: 13x9x10 are ")
