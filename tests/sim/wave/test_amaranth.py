@@ -6,15 +6,19 @@ from dataclasses import replace
 
 import pytest
 
+from celosia.isa.presets import resolve_config
 from celosia.sim.support.problems import InputError, OutputError
 from celosia.sim.wave.amaranth import AmaranthWaveDevice
 from celosia.sim.wave.request import WaveRequest
 from celosia.sw.driver.assembly import format_command, parse_command
 from celosia.sw.driver.device import DeviceError
-from tests.support.plain import PLAIN
+from tests.support.exports import SMALLEST
+from tests.support.plain import PLAIN, PLAIN_OVERRIDES
 from tests.support.waves import PROGRAM, SETUP, Waves, check_lines, check_views
 
 BARE = replace(SETUP, config=PLAIN)
+LEAST = replace(SETUP, config=resolve_config("tiny", [*SMALLEST, *PLAIN_OVERRIDES]))
+"""What is made soonest, for devices that run nothing to its end."""
 
 
 @pytest.fixture(
@@ -93,9 +97,9 @@ def test_a_window_of_a_scope_with_a_run_that_fails_before_another(run, setup, tm
 
 def test_an_unknown_scope_and_an_interruption_leave_nothing(tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"in celosia_axi there are .*accelerator, .*wave"):
-        AmaranthWaveDevice(WaveRequest(path=tmp_path / "x.vcd", scope="celosia_axi.acc"), BARE)
+        AmaranthWaveDevice(WaveRequest(path=tmp_path / "x.vcd", scope="celosia_axi.acc"), LEAST)
     assert not os.listdir(tmp_path)
-    device = AmaranthWaveDevice(WaveRequest(path=tmp_path / "x.vcd"), BARE)
+    device = AmaranthWaveDevice(WaveRequest(path=tmp_path / "x.vcd"), LEAST)
 
     def interrupted(*_arguments):
         raise KeyboardInterrupt
@@ -109,7 +113,7 @@ def test_an_unknown_scope_and_an_interruption_leave_nothing(tmp_path, monkeypatc
 
 def test_a_full_disk_leaves_nothing(tmp_path):
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    device = AmaranthWaveDevice(WaveRequest(path=tmp_path / "x.vcd"), BARE)
+    device = AmaranthWaveDevice(WaveRequest(path=tmp_path / "x.vcd"), LEAST)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
     try:
         with pytest.raises(OutputError, match=r"x\.vcd: not written: File too large"):
