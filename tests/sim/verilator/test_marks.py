@@ -115,8 +115,8 @@ def test_marks_are_the_same_on_both_simulators_and_take_no_cycle(opened_on_a_slo
     results = []
     for simulator in RTL:
         with opened_on_a_slow_bus(simulator) as device:
-            compiled, expected = product(device, (7, 10, 5))
-            device.ring_entries = 16
+            compiled, expected = product(device, (4, 6, 5))
+            device.ring_entries = 8
             assert len(compiled.commands) > device.ring_entries
             unmarked = device.run(compiled.commands, issue)
             marked = device.run(compiled.commands, issue, range(len(compiled.commands)))
