@@ -78,8 +78,8 @@ def test_tiles_of_zeros_are_saved_as_weights(quick):
 
 
 def test_a_decoder_without_weights_has_cycles_alone(monkeypatch):
-    layer = LayerShape(heads=4, key_heads=4, head_width=16, hidden=64)
-    shape = DecoderShape(form="gpt2", width=64, vocabulary=9, layers=(layer,))
+    layer = LayerShape(heads=2, key_heads=2, head_width=16, hidden=32)
+    shape = DecoderShape(form="gpt2", width=32, vocabulary=9, layers=(layer,))
     monkeypatch.setitem(command.DECODERS, "gpt2-small", shape)
     found = right("prune", "gpt2-small", "--ffn", "50%", "--heads", "50%").stdout
     assert "perplexity" not in found

@@ -36,6 +36,7 @@ def layer():
     return encoder_layer_case(ENCODER, (21,), 0)
 
 
+@cache
 def space():
     return GraphSpace(layer().graph, CONFIG)
 
