@@ -20,7 +20,13 @@ from celosia.isa.presets import resolve_config
 from celosia.sim.devices.functional import FunctionalDevice
 from celosia.sw.driver.runtime import Compiled, compile_product, describe_product
 
-CONFIG = resolve_config("tiny", ["scratchpad_kib=1", "accumulator_kib=1", "parameter_rows=8"])
+CONFIG = resolve_config(
+    "tiny",
+    [
+        *("scratchpad_kib=1", "accumulator_kib=1", "parameter_rows=8"),
+        *("normalization=false", "loop_entries=0"),  # A product needs neither.
+    ],
+)
 MEMORY_BYTES = 4096
 PATIENCE_CYCLES = 20_000
 
