@@ -24,7 +24,7 @@ from celosia.sw.planning.forms.text import parse_plan
 from celosia.sw.reference.language.shape import LayerShape
 from tests.support.command_line import FAST, refused, right, valid
 
-PREFILL = ("decoder-layer", "--model", "gpt2-small", "--context", 0, "--rows", 24)
+PREFILL = ("decoder-layer", "--model", "gpt2-small", "--context", 0, "--rows", 12)
 STEP = ("decoder", "--model", "tinyllama", "--context", "9,0,4", "--layers", 1)
 PARTS = pytest.mark.parametrize("part", [PREFILL, STEP], ids=["prefill", "step"])
 FORMS = pytest.mark.parametrize(

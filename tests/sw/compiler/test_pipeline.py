@@ -109,7 +109,8 @@ def test_a_bias_too_large_for_the_parameter_memory_is_exchanged():
     # Measured on the RTL in Verilator.
     [
         ((64, 64, 64), {}, {}, 1250),
-        ((128, 128, 128), {}, {}, 8418),
+        # Of the same kind as the one before.
+        pytest.param((128, 128, 128), {}, {}, 8418, marks=pytest.mark.slow),
         ((128, 128, 64), {"b_transposed": True}, {}, 4377),
         ((1, 768, 768), {}, {}, 37_310),
         ((512, 64, 512), {}, {}, 65_890),
