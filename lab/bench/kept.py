@@ -77,9 +77,8 @@ def show_kept(
 ) -> None:
     """Measure what the command line of a script asks for, and print a table of all lines.
 
-    The row of each case follows it.
-
-    `most` effort is what its second argument says, or else this; `words` say what it counts.
+    A case's `row` is printed as soon as it is measured.  `most` effort is what the second argument
+    says, or else this; `words` say what it counts.
     """
 
     def tell(line: Line) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from celosia.sim.export.choices import Memories, TopChoice
+from celosia.sim.export.silicon.synthesis.yosys import find_yosys
 from tests.support.exports import SMALLEST, exported
 from tests.support.yosys import CHECKS, run_yosys
 
@@ -25,6 +26,7 @@ def synthesize(work: Path, top: TopChoice, preset: str, overrides, *steps: str) 
         f"hierarchy -check -top {module}",
         *(step.format(top=module) for step in steps),
         *CHECKS,
+        yosys=find_yosys().command,  # A native one, if there is one: that of PyPI is slower.
     )
     assert result.returncode == 0, result.stdout[-2000:]
     assert "Warning: " not in result.stdout.replace(ONE_ROW, "")

@@ -38,7 +38,7 @@ opt -fast -full
 """What each script begins with: the module in the words of Yosys' own cells, memories as such."""
 _ONCE: Final = "design -save begun\n"
 _APART: Final = "design -load begun\n"
-"""What stands behind the beginning, and before each further end: that changes the design."""
+"""What stands behind the beginning, and before each further end: an end changes the design."""
 
 
 class Unreadable(ValueError):
