@@ -2,6 +2,7 @@
 
 import re
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 from celosia.isa.encoding import Command
@@ -11,10 +12,12 @@ from celosia.sim.devices.rtl_device import Setup
 from celosia.sim.support.progress import silent
 from celosia.sim.wave.request import WaveRequest
 from celosia.sw.driver.assembly import format_command, parse_command
+from tests.support.plain import PLAIN
 
-__all__ = ["PROGRAM", "SETUP", "Waves", "check_lines", "check_views"]
+__all__ = ["BARE", "PROGRAM", "SETUP", "Waves", "check_lines", "check_views"]
 
 SETUP = Setup(PRESETS["tiny"], MemoryTiming(latency=10), 1 << 16, silent)
+BARE = replace(SETUP, config=PLAIN)
 
 PROGRAM: list[Command] = [
     parse_command(line)

@@ -13,10 +13,9 @@ from celosia.sim.wave.request import WaveRequest
 from celosia.sw.driver.assembly import format_command, parse_command
 from celosia.sw.driver.device import DeviceError
 from tests.support.exports import SMALLEST
-from tests.support.plain import PLAIN, PLAIN_OVERRIDES
-from tests.support.waves import PROGRAM, SETUP, Waves, check_lines, check_views
+from tests.support.plain import PLAIN_OVERRIDES
+from tests.support.waves import BARE, PROGRAM, SETUP, Waves, check_lines, check_views
 
-BARE = replace(SETUP, config=PLAIN)
 LEAST = replace(SETUP, config=resolve_config("tiny", [*SMALLEST, *PLAIN_OVERRIDES]))
 """What is made soonest, for devices that run nothing to its end."""
 

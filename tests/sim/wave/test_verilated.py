@@ -15,7 +15,7 @@ from celosia.sim.wave.request import WaveRequest
 from celosia.sim.wave.verilated import VerilatorWaveDevice
 from celosia.sw.driver.assembly import parse_command
 from celosia.sw.driver.device import DeviceError
-from tests.support.waves import PROGRAM, SETUP, Waves, check_lines, check_views
+from tests.support.waves import BARE, PROGRAM, SETUP, Waves, check_lines, check_views
 
 # A model with waveforms is built first: most of a minute.
 pytestmark = pytest.mark.slow
@@ -25,16 +25,29 @@ Recorded = type[VerilatorWaveDevice] | type[AmaranthWaveDevice]
 OUTSIDE = parse_command("mvin dram=0x10 local=sp[0] local_cols=4 local_rows=1")
 
 
-def record(path, device: Recorded = VerilatorWaveDevice, **options):
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(BARE, id="plain"),
+        # With the normalization unit, of which the program uses nothing.
+        pytest.param(SETUP, id="tiny", marks=pytest.mark.nightly),
+    ],
+)
+def setup(request):
+    """The device whose waves are looked at."""
+    return request.param
+
+
+def record(path, setup, device: Recorded = VerilatorWaveDevice, **options):
     request = WaveRequest(path=path, **options)
-    with device(request, SETUP) as running:
+    with device(request, setup) as running:
         running.run(PROGRAM)
     return request
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    return record(tmp_path_factory.mktemp("whole") / "out.vcd")
+def whole(tmp_path_factory, setup):
+    return record(tmp_path_factory.mktemp("whole") / "out.vcd", setup)
 
 
 def test_lines_say_what_happens(whole):
@@ -44,8 +57,8 @@ def test_lines_say_what_happens(whole):
     check_views(whole, waves)
 
 
-def test_lines_are_those_of_amaranths_simulator(whole, tmp_path):
-    other = Waves(record(tmp_path / "out.vcd", AmaranthWaveDevice).path)
+def test_lines_are_those_of_amaranths_simulator(whole, tmp_path, setup):
+    other = Waves(record(tmp_path / "out.vcd", setup, AmaranthWaveDevice).path)
     waves = Waves(whole.path)
     assert waves.timescale == other.timescale == "100ps"
     lines = [name for name in waves.bits if name.startswith("celosia_axi.wave.")]
@@ -54,21 +67,21 @@ def test_lines_are_those_of_amaranths_simulator(whole, tmp_path):
         assert waves.changes[name] == other.changes[name]
 
 
-def test_every_scope_and_its_signals_are_known(whole, tmp_path):
+def test_every_scope_and_its_signals_are_known(whole, tmp_path, setup):
     waves = Waves(whole.path)
     with pytest.raises(InputError, match=r"in celosia_axi\.accelerator there are .*\.load"):
-        record(tmp_path / "out.vcd", scope="celosia_axi.accelerator.lod")
+        record(tmp_path / "out.vcd", setup, scope="celosia_axi.accelerator.lod")
     assert not os.listdir(tmp_path)
     for scope in ("accelerator.issue", "accelerator.load", "accelerator.execute.array.mesh"):
-        request = record(tmp_path / "out.vcd", scope=f"celosia_axi.{scope}")
+        request = record(tmp_path / "out.vcd", setup, scope=f"celosia_axi.{scope}")
         inside = (f"celosia_axi.{scope}.", "celosia_axi.wave.")
         part = Waves(request.path)
         assert part.bits == {n: b for n, b in waves.bits.items() if n.startswith(inside)}
         check_views(request, part)
 
 
-def test_a_window(whole, tmp_path):
-    waves = Waves(record(tmp_path / "out.vcd", start=100, stop=120).path)
+def test_a_window(whole, tmp_path, setup):
+    waves = Waves(record(tmp_path / "out.vcd", setup, start=100, stop=120).path)
     assert waves.times == [*range(1000, 1200, 5)]
     before = [
         line for cycle, line in Waves(whole.path).text("celosia_axi.wave.array") if cycle <= 100
@@ -76,12 +89,12 @@ def test_a_window(whole, tmp_path):
     assert waves.text("celosia_axi.wave.array")[0] == (100, before[-1])
     assert (tmp_path / "out.vcd").stat().st_size < whole.path.stat().st_size
     with pytest.raises(InputError, match="begins with cycle 5000, but there were only"):
-        record(tmp_path / "late.vcd", start=5000)
+        record(tmp_path / "late.vcd", setup, start=5000)
 
 
-def test_a_run_that_fails_has_a_waveform(tmp_path):
+def test_a_run_that_fails_has_a_waveform(tmp_path, setup):
     request = WaveRequest(path=tmp_path / "out.vcd")
-    with VerilatorWaveDevice(request, SETUP) as device:
+    with VerilatorWaveDevice(request, setup) as device:
         with pytest.raises(DeviceError):
             device.run([OUTSIDE])
         device.run(PROGRAM)
@@ -89,9 +102,9 @@ def test_a_run_that_fails_has_a_waveform(tmp_path):
     assert len(lines) == 3
 
 
-def test_a_full_disk_leaves_nothing(tmp_path):
+def test_a_full_disk_leaves_nothing(tmp_path, setup):
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    device = VerilatorWaveDevice(WaveRequest(path=tmp_path / "out.vcd"), SETUP)
+    device = VerilatorWaveDevice(WaveRequest(path=tmp_path / "out.vcd"), setup)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
     try:
         device.run(PROGRAM)
@@ -102,8 +115,8 @@ def test_a_full_disk_leaves_nothing(tmp_path):
     assert not os.listdir(tmp_path)
 
 
-def test_an_interruption_leaves_nothing(tmp_path, monkeypatch):
-    device = VerilatorWaveDevice(WaveRequest(path=tmp_path / "out.vcd"), SETUP)
+def test_an_interruption_leaves_nothing(tmp_path, monkeypatch, setup):
+    device = VerilatorWaveDevice(WaveRequest(path=tmp_path / "out.vcd"), setup)
 
     def interrupted(_image):
         raise KeyboardInterrupt
@@ -115,17 +128,17 @@ def test_an_interruption_leaves_nothing(tmp_path, monkeypatch):
     assert not os.listdir(tmp_path)
 
 
-def test_commands_of_the_ring_are_shown_too(whole, tmp_path):
+def test_commands_of_the_ring_are_shown_too(whole, tmp_path, setup):
     request = WaveRequest(path=tmp_path / "out.vcd")
-    with VerilatorWaveDevice(request, SETUP) as device:
+    with VerilatorWaveDevice(request, setup) as device:
         device.run(PROGRAM, issue="ring")
     check_lines(Waves(request.path), PROGRAM)
 
 
-def test_fst(whole, tmp_path):
+def test_fst(whole, tmp_path, setup):
     if message := absence("fst"):
         pytest.skip(message)
-    request = record(tmp_path / "out.fst")
+    request = record(tmp_path / "out.fst", setup)
     assert is_whole(request.path)
     assert sorted(os.listdir(tmp_path)) == ["out.fst", "out.gtkw", "out.sucl"]
     program = shutil.which("fst2vcd")
@@ -140,9 +153,9 @@ def test_fst(whole, tmp_path):
         assert back.text(name) == Waves(whole.path).text(name)
 
 
-def test_fst_of_amaranths_simulator(tmp_path):
+def test_fst_of_amaranths_simulator(tmp_path, setup):
     if message := absence("vcd2fst"):
         pytest.skip(message)
-    request = record(tmp_path / "out.fst", AmaranthWaveDevice)
+    request = record(tmp_path / "out.fst", setup, AmaranthWaveDevice)
     assert is_whole(request.path)
     assert sorted(os.listdir(tmp_path)) == ["out.fst", "out.gtkw", "out.sucl"]
