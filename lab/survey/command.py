@@ -44,7 +44,7 @@ def survey(
         typer.Option(metavar="ITEM,...", help=f"Only these of {', '.join(study_ids())}."),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="At most 100 M cycles of RTL, on two simulators.")
+        bool, typer.Option("--quick", help="At most 80 M cycles of RTL, on one simulator.")
     ] = False,
     long: Annotated[
         bool, typer.Option("--long", help="Layers of up to 4,096 tokens, too: hours.")

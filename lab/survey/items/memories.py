@@ -16,12 +16,14 @@ _MEMORIES: Final = ((40, 16), (40, 8), (100, 16), (100, 8))
 """Latency and bytes per cycle."""
 _PRESETS: Final = {(64, 256): "base", (256, 64): "rebalanced"}
 """Cells that have a name, by KiB of the accumulator and of the scratchpad."""
+_QUICK_CELL: Final = (64, 256)
+"""The accelerator that all quick runs are of."""
 _LOOPS: Final = "loop_ws=true"
 
 
 def _cells(scope: Scope) -> Iterator[tuple[int, int]]:
     if scope.quick:
-        yield from _PRESETS
+        yield _QUICK_CELL
     else:
         yield from ((acc, pad) for acc in _SIZES for pad in _SIZES)
 

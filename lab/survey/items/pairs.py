@@ -71,7 +71,7 @@ class _Cell:
         return f"l={self.tokens}, accumulator {self.accumulator_kib} KiB"
 
 
-_QUICK: Final = (_Cell(512, 64, (_SCORES, _OUTPUT)),)
+_QUICK: Final = (_Cell(512, 64, (_SCORES,)),)
 _CELLS: Final = (
     _Cell(512, 64, tuple(PAIRS)),
     _Cell(512, 128, (_SCORES, _OUTPUT)),
@@ -205,7 +205,7 @@ def _make(evidence: Evidence) -> Item:
             "At l = 2,048 and 4,096 scores are those of one head. Rows of a linear layer do not "
             f"depend on each other: at 4,096 they take as many times the cycles of {_USUAL}.",
         ),
-        missing="--quick: l = 512 on base, without down" if evidence.scope.quick else "",
+        missing="--quick: scores of l = 512 on base" if evidence.scope.quick else "",
     )
 
 
