@@ -8,7 +8,7 @@ from celosia.sim.command.hardware.standard import WORKLOADS, predict_standard
 from celosia.sim.support.progress import silent
 
 WEIGHTS = 12 * 768**2
-"""Of a layer of BERT-base, and of one of GPT-2 small."""
+"""The weights of a layer of BERT-base, and of one of GPT-2 small."""
 LAYER, STEP, PRODUCT = WORKLOADS
 
 
